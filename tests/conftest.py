@@ -1,0 +1,27 @@
+"""Fixtures that several rooms share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+CORPUS = REPO.parent / "shared" / "corpus"
+
+
+@pytest.fixture(scope="session")
+def repo() -> Path:
+    """The checkout the tests run in."""
+    return REPO
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Folder of real logs beside the checkout. In CI its absence is a failure, elsewhere a skip."""
+    if not CORPUS.is_dir():
+        if os.environ.get("CI") == "true":
+            pytest.fail("the corpus of real logs is missing; in CI it must lie at ../shared/corpus")
+        pytest.skip("no corpus of real logs at ../shared/corpus")
+    return CORPUS
