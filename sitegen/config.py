@@ -1,0 +1,153 @@
+"""Settings of a site, checked once and frozen.
+
+The MkDocs plugin hands over what stands below `- sitegen:` in mkdocs.yml; the command line hands over
+the same names. A key that does not exist is an error that names the nearest one that does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from sitegen.errors import ConfigError
+
+Scalar = float | int | str | bool
+_CODE = re.compile(r"[A-Z]{2,4}-\d{2,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a site is built from.
+
+    Args:
+        runs: folder of runs, read only.
+        home: folder sitegen writes to; None = `.sitegen` beside `runs`.
+        rules: folders with further rule cards; a card with a known code replaces ours.
+        params: rule code -> parameter -> value, in place of what the card says.
+        muted: codes of rules that are not run on this site.
+        templates: folder whose templates win over ours; they may extend `sitegen/<name>`.
+        jobs: processes to use; None = one per core.
+        title: name of the site, from MkDocs' `site_name`.
+    """
+
+    runs: Path = Path("runs")
+    home: Path | None = None
+    rules: tuple[Path, ...] = ()
+    params: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    muted: tuple[str, ...] = ()
+    templates: Path | None = None
+    jobs: int | None = None
+    title: str = "RL run archive"
+
+    @property
+    def archive_home(self) -> Path:
+        """The `.sitegen` folder of this site."""
+        return self.home if self.home is not None else self.runs.absolute().parent / ".sitegen"
+
+    def with_paths(self, *, runs: Path | None = None, home: Path | None = None) -> Config:
+        """The same settings with the folders a command line named."""
+        return replace(
+            self,
+            runs=runs if runs is not None else self.runs,
+            home=home if home is not None else self.home,
+        )
+
+
+KEYS = tuple(f.name for f in fields(Config))
+
+
+def read(settings: Mapping[str, object], base: Path, where: str = "mkdocs.yml: plugins: sitegen") -> Config:
+    """Config from the mapping `settings`; relative folders start at `base`.
+
+    `where` opens every message. Raises ConfigError that lists every fault at once.
+    """
+    faults: list[str] = [_unknown(key) for key in settings if key not in KEYS]
+    known: dict[str, object] = {}
+    for key, value in settings.items():
+        if key not in KEYS or value is None:
+            continue
+        try:
+            known[key] = _READERS[key](value, base)
+        except ValueError as error:
+            faults.append(f"{key}: {error}")
+    if faults:
+        raise ConfigError("\n".join(f"{where}: {fault}" for fault in faults))
+    return Config(**known)  # type: ignore[arg-type]
+
+
+def nearest(word: str, known: tuple[str, ...]) -> str:
+    """` Did you mean x?` with a leading space, or what there is to choose from."""
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" Did you mean '{close[0]}'?" if close else f" Known are: {', '.join(known)}."
+
+
+def _unknown(key: object) -> str:
+    return f"unknown key '{key}'.{nearest(str(key), KEYS)}"
+
+
+def _text(value: object, base: Path) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"expected a text, found {value!r}")
+    return value
+
+
+def _folder(value: object, base: Path) -> Path:
+    return base / Path(_text(value, base)).expanduser()
+
+
+def _folders(value: object, base: Path) -> tuple[Path, ...]:
+    items = value if isinstance(value, list | tuple) else [value]
+    found = tuple(_folder(item, base) for item in items)
+    for folder in found:
+        if not folder.is_dir():
+            raise ValueError(f"no folder at '{folder.name}' beside the configuration file")
+    return found
+
+
+def _one_folder(value: object, base: Path) -> Path:
+    return _folders([value], base)[0]
+
+
+def _codes(value: object, base: Path) -> tuple[str, ...]:
+    items = value if isinstance(value, list | tuple) else [value]
+    codes = tuple(str(item) for item in items)
+    for code in codes:
+        if not _CODE.fullmatch(code):
+            raise ValueError(f"expected rule codes such as KL-05, found {code!r}")
+    return codes
+
+
+def _params(value: object, base: Path) -> dict[str, dict[str, Scalar]]:
+    if not isinstance(value, Mapping):
+        raise ValueError("expected rule codes with parameters below them, e.g. `ENT-01: {floor: 0.05}`")
+    _codes(list(value), base)
+    out: dict[str, dict[str, Scalar]] = {}
+    for code, params in value.items():
+        if not isinstance(params, Mapping):
+            raise ValueError(f"{code}: expected `parameter: value` pairs, found {params!r}")
+        for name, setting in params.items():
+            if not isinstance(setting, float | int | str | bool):
+                raise ValueError(f"{code}: {name}: expected a number, text or true/false, found {setting!r}")
+        out[str(code)] = dict(params)
+    return out
+
+
+def _jobs(value: object, base: Path) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"expected a whole number of processes, 1 or more, found {value!r}")
+    return value
+
+
+_READERS = {
+    "runs": _folder,
+    "home": _folder,
+    "rules": _folders,
+    "params": _params,
+    "muted": _codes,
+    "templates": _one_folder,
+    "jobs": _jobs,
+    "title": _text,
+}
