@@ -42,7 +42,9 @@ def test_actionlint_finds_nothing(workflows: list[Path]) -> None:
 
 def test_actionlint_does_find_a_fault(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yml"
-    bad.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ nothing.here }}\n")
+    bad.write_text(
+        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ nothing.here }}\n"
+    )
     assert "nothing" in json.dumps(actionlint([bad]))
 
 
@@ -53,7 +55,9 @@ def test_zizmor_finds_nothing(workflows: list[Path]) -> None:
 
 def test_zizmor_does_find_a_fault(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yml"
-    bad.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@main\n")
+    bad.write_text(
+        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@main\n"
+    )
     assert zizmor([bad]).returncode != 0
 
 
