@@ -101,6 +101,7 @@ class Rows:
     times: Floats  # (n,) Unix seconds, NaN where the source does not say
     columns: Mapping[str, Floats]  # name as logged -> (n,) finite value, NaN = not carried by this record
     non_finite: tuple[NonFinite, ...] = ()
+    cut: tuple[int, ...] = ()  # rows whose record lost its end: metrics absent there are unknown
 
 
 @dataclass(frozen=True, slots=True)
