@@ -1,0 +1,136 @@
+-- The relations that cards read, made from `raw` (live and rewritten rows of a batch of runs, metrics under
+-- their canonical keys), `validations`, `non_finite`, `log_lines` and `runs`. Statements end with a semicolon at the end of a line.
+--
+-- steps     one row per live training row of a run, in the order of steps. Rows that only carry a
+--           validation are in `evals` alone.
+--   run, row (1-based), segment, step, time (Unix s), cut (the record lost its end: absent metrics are
+--   unknown there), every glossary key as a column (NULL = not logged), and
+--   stride        median distance between logged steps          d_step  distance to the row before
+--   n, frac       rows planned (else rows there are); position in the run, 0-1
+--   r10 r20 r50   10, 20, 50 steps in rows: the same number unless steps were logged with a stride, at least 5
+--   w             5 % of the run in rows, between r20 and 2 x r50
+--   warm          first r20 rows, learning-rate warm-up or critic warm-up
+--   quantized     the log prints 3 decimals: 0.000 is not zero
+--   batch         sequences per step = total tokens / (response + prompt length)
+--   time_step_net, throughput_net  without validation and checkpoints
+--   score10, score20      trailing means of the score over r10, r20 rows
+--   score_start           median of the first r20 rows; entropy_start likewise
+--   score_best            best score20 so far
+--   score_sd              residual sd of the r50 rows that ended r10 rows ago: noise, whatever the trend
+--   score_z               (score20 - score20 of r20 rows ago) / (score_sd sqrt(2 / r20)): flat < 1.4, rising > 3
+--   d_score               score20 - score20 of r20 rows ago
+--   speed                 the better of total and response tokens/s: median of 10 rows / own best so far
+--
+-- evals     one row per validation: run, name (as logged), dataset, idx (1-based), row, step, val, val_best (best so
+--           far, this one included), val_before (best before this one), n_evals, train (score20 at that row, NULL
+--           before training), sd (noise of val against train over the validations before, at least 0.015), last
+-- events    one row per non-finite value or line of the log that matters: run, idx (1-based), kind ("non_finite" or the
+--           kind of the line), name, raw, level, text, path, line, segment, row (NULL before the first row), step
+-- runs      run, title, project, experiment, algorithm, model, verl_version, hardware, gpus, planned (steps), finished, growing,
+--           steps, first_step, last_step, segments, started_at, ended_at, wall_s, gpu_hours, has_log (a text log was read), and
+--           settings as numbers (NULL = not in the config): lr_warmup_steps, critic_warmup, test_freq, save_freq, rollout_n,
+--           train_batch_size, max_response_length
+-- segments  run, number, first, last, rows, source, reason        config    run, key, value (text)
+-- problems  run, path, line, kind, message                        summary   run, metric, name, n, first, last, min, max, …
+-- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, severity (1 info - 4 critical), open
+
+CREATE TABLE live AS
+SELECT run, row_number() OVER (PARTITION BY run ORDER BY step, row) AS row, * EXCLUDE (run, row, live, trains)
+FROM (SELECT *, bool_or(trains) OVER (PARTITION BY run) AS any_trains FROM raw WHERE live)
+WHERE trains OR NOT any_trains;
+
+-- Distance of logged steps, and whether the log prints 3 decimals: most values need the third and none a
+-- fourth. Twenty different values must say so, or a few round numbers would.
+CREATE TABLE pace AS
+WITH told AS (
+    SELECT run, unnest([score, entropy, grad_norm, pg_loss, ppo_kl, kl_ref, response_clip_ratio]) AS v FROM live
+), digits AS (
+    SELECT run, count(DISTINCT v) >= 20 AND bool_and(abs(v * 1000 - round(v * 1000)) < 1e-6)
+        AND avg((abs(v * 100 - round(v * 100)) > 1e-6)::INTEGER) > 0.5 AS quantized
+    FROM told WHERE v != 0 AND abs(v) < 1000 GROUP BY run
+), gaps AS (
+    SELECT run, step - lag(step) OVER (PARTITION BY run ORDER BY row) AS d FROM live
+), strides AS (
+    SELECT run, count(*) AS rows, greatest(1, coalesce(median(d), 1)) AS stride FROM gaps GROUP BY run
+)
+SELECT run, rows, stride, coalesce(quantized, false) AS quantized FROM strides LEFT JOIN digits USING (run);
+
+CREATE TABLE steps AS
+WITH sized AS (
+    SELECT run, stride, quantized, lr_warmup_steps, critic_warmup, planned,
+        greatest(p.rows, coalesce(planned / stride, p.rows)) AS n,
+        greatest(5, round(10 / stride))::INTEGER AS r10,
+        greatest(5, round(20 / stride))::INTEGER AS r20,
+        greatest(5, round(50 / stride))::INTEGER AS r50
+    FROM pace p JOIN runs USING (run)
+), placed AS (
+    SELECT l.*, z.stride, z.quantized, z.n, z.r10, z.r20, z.r50,
+        greatest(z.r20, least(2 * z.r50, round(z.n / 20)))::INTEGER AS w,
+        least(1.0, CASE WHEN z.planned > 0 AND l.step <= z.planned THEN l.step / z.planned ELSE l.row / z.n END) AS frac,
+        l.row <= greatest(z.r20, coalesce(z.lr_warmup_steps, 0) / z.stride, coalesce(z.critic_warmup, 0) / z.stride) AS warm,
+        l.step - lag(l.step) OVER (PARTITION BY l.run ORDER BY l.row) AS d_step,
+        l.total_tokens / nullif(l.response_length + l.prompt_length, 0) AS batch,
+        coalesce(l.time_testing, 0) + coalesce(l.time_save_checkpoint, 0) AS time_apart,
+        coalesce(l.time_gen, 0) + coalesce(l.time_old_log_prob, 0) + coalesce(l.time_ref, 0) + coalesce(l.time_values, 0)
+            + coalesce(l.time_update_critic, 0) + coalesce(l.time_update_actor, 0) AS time_parts
+    FROM live l JOIN sized z USING (run)
+), timed AS (
+    -- Newer verl times validation and checkpoints inside the step, some forks do not: where the step would
+    -- become shorter than its own parts, they were not inside.
+    SELECT *, CASE WHEN time_step - time_apart >= greatest(0.8 * time_parts, 0.05 * time_step)
+                   THEN time_step - time_apart ELSE time_step END AS time_step_net
+    FROM placed
+), paid AS (
+    SELECT *, throughput * coalesce(time_step / nullif(time_step_net, 0), 1) AS throughput_net,
+        tavg(score, t, t.r10) AS score10,
+        tavg(score, t, t.r20) AS score20,
+        rsd(score, t, t.r50, t.r10) AS score_sd,
+        start(score, t) AS score_start,
+        start(entropy, t) AS entropy_start
+    FROM timed t
+), flowing AS (
+    SELECT *, best(score20, p) AS score_best, score20 - ago(score20, p, p.r20) AS d_score,
+        tmed(throughput_net, p, p.r10) AS tokens_10,
+        tmed(throughput_net * response_length / nullif(response_length + prompt_length, 0), p, p.r10) AS response_tokens_10
+    FROM paid p
+)
+SELECT * EXCLUDE (time_apart, time_parts, tokens_10, response_tokens_10, any_trains),
+    CASE WHEN score_sd > 0 THEN d_score / (score_sd * sqrt(2 / r20))
+         WHEN score_sd = 0 AND d_score = 0 THEN 0
+         WHEN score_sd = 0 THEN sign(d_score) * 99 END AS score_z,
+    greatest(tokens_10 / nullif(best(tokens_10, f), 0),
+             response_tokens_10 / nullif(best(response_tokens_10, f), 0)) AS speed
+FROM flowing f;
+DROP TABLE live;
+
+CREATE TABLE evals AS
+WITH paired AS (
+    SELECT e.run, e.name, e.dataset, e.step, e.val, s.row,
+        row_number() OVER (PARTITION BY e.run, e.name ORDER BY e.step) AS idx,
+        coalesce(s.score20, s.score10, s.score) AS train, e.val - coalesce(s.score20, s.score10, s.score) AS ahead
+    FROM validations e ASOF LEFT JOIN steps s ON s.run = e.run AND s.step <= e.step
+), moving AS (
+    SELECT *, ahead - lag(ahead) OVER (PARTITION BY run, name ORDER BY idx) AS jump FROM paired
+)
+SELECT run, name, dataset, idx, row, step, val, train,
+    max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS val_best,
+    max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS val_before,
+    count(*) OVER (PARTITION BY run, name) AS n_evals,
+    idx = count(*) OVER (PARTITION BY run, name) AS last,
+    -- median |difference| of successive gaps: 0.954 sd for normal noise
+    greatest(0.015, CASE WHEN count(jump) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= 3
+        THEN median(abs(jump)) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) / 0.954 END) AS sd
+FROM moving
+WINDOW series AS (PARTITION BY run, name ORDER BY idx);
+DROP TABLE validations;
+
+CREATE TABLE events AS
+WITH seen AS (
+    SELECT run, 'non_finite' AS kind, name, raw, 'error' AS level, NULL AS text, path, NULL AS line, segment, step, 0 AS rank
+    FROM non_finite
+    UNION ALL
+    SELECT run, kind, NULL, NULL, level, text, path, line, NULL, step, 1 FROM log_lines
+)
+SELECT e.run, row_number() OVER (PARTITION BY e.run ORDER BY coalesce(e.step, -1), e.rank, e.path, e.line, e.name) AS idx,
+    e.kind, e.name, e.raw, e.level, e.text, e.path, e.line, coalesce(e.segment, s.segment) AS segment, s.row, e.step
+FROM seen e ASOF LEFT JOIN steps s ON s.run = e.run AND s.step <= e.step;
