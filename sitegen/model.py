@@ -396,3 +396,4 @@ class Page:
     html: str
     search: bool = True
     kind: str = "page"  # "run", "rule", "board", "incidents", "home", ...
+    filters: tuple[tuple[str, str], ...] = ()  # (name, value) by which search narrows; a name may recur

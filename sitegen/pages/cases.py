@@ -1,0 +1,76 @@
+"""Cases of a card drawn as little charts: the invented series, and the rows where it must fire."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from sitegen.pages import words
+from sitegen.reports.shapes import CaseView
+
+WIDTH, HEIGHT, EDGE = 240, 56, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A case with one drawing per series."""
+
+    name: str
+    fires: bool
+    expectation: str
+    charts: tuple[tuple[str, str, Markup], ...]  # (metric, "0.05 to 0.9", SVG)
+
+
+def draw(case: CaseView) -> Drawing:
+    """`case` ready for a template."""
+    charts = tuple(
+        (name, _range(values), _svg(name, values, case.expect)) for name, values in case.series.items()
+    )
+    return Drawing(case.name, bool(case.expect), _expectation(case.expect), charts)
+
+
+def _expectation(expect: Sequence[tuple[int, int]]) -> str:
+    if not expect:
+        return "stays silent"
+    spans = ", ".join(f"{first}–{last}" if last != first else str(first) for first, last in expect)
+    return f"fires on rows {spans}"
+
+
+def _range(values: Sequence[float | None]) -> str:
+    finite = [v for v in values if v is not None and math.isfinite(v)]
+    if not finite:
+        return "no finite value"
+    low, high = min(finite), max(finite)
+    return words.number(low) if low == high else f"{words.number(low)} to {words.number(high)}"
+
+
+def _svg(name: str, values: Sequence[float | None], expect: Sequence[tuple[int, int]]) -> Markup:
+    across = WIDTH / max(1, len(values))
+    bands = "".join(
+        f'<rect class="sg-case-band" x="{(first - 1) * across:.1f}" width="{(last - first + 1) * across:.1f}" '
+        f'y="0" height="{HEIGHT}"/>'
+        for first, last in expect
+    )
+    return Markup(  # noqa: S704  built from numbers and the escaped name only
+        f'<svg class="sg-case" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(name)}: {_range(values)}">{bands}<path d="{_path(values, across)}"/></svg>'
+    )
+
+
+def _path(values: Sequence[float | None], across: float) -> str:
+    finite = [float(v) for v in values if v is not None and math.isfinite(v)]
+    if not finite:
+        return ""
+    low, high = min(finite), max(finite)
+    parts, pen = [], "M"
+    for index, value in enumerate(values):
+        if value is None or not math.isfinite(value):
+            pen = "M"
+            continue
+        y = HEIGHT / 2 if high == low else EDGE + (HEIGHT - 2 * EDGE) * (high - value) / (high - low)
+        parts.append(f"{pen}{(index + 0.5) * across:.1f} {y:.1f}")
+        pen = "L"
+    return "".join(parts) + ("h0" if len(finite) == 1 else "")

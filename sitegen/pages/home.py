@@ -1,0 +1,95 @@
+"""Home: what is new, what is sick, who leads, the last runs, open problems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sitegen.model import BoardEntry, Leaderboard, Page, Status
+from sitegen.pages import render as rendering
+from sitegen.pages import words
+from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunRow
+
+DAY_S = 86_400.0
+LAST_RUNS, LISTED = 15, 6
+SICK = (Status.CRASHED, Status.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """First place of a leaderboard, and what it beat."""
+
+    board: Leaderboard
+    entry: BoardEntry
+    before: BoardEntry | None
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What came within `days` days before the newest time stamp of the archive."""
+
+    days: int
+    runs: tuple[RunRow, ...]
+    incidents: tuple[IncidentRow, ...]
+    records: tuple[Lead, ...]
+
+
+def page(archive: ArchiveReport, render: rendering.Render, title: str = "RL run archive") -> Page:
+    """The home page; an empty archive gets one that says how to add a run."""
+    if not archive.runs:
+        return rendering.page(
+            render, "empty.html", "", title=title, description="How to add the first run.", kind="home",
+            archive=archive,
+        )  # fmt: skip
+    leads = tuple(_leads(archive.leaderboards))
+    return rendering.page(
+        render,
+        "home.html",
+        "",
+        title=title,
+        description=f"{words.plural(len(archive.runs), 'run')}, {_as_of(archive)}",
+        kind="home",
+        search=False,
+        archive=archive,
+        statuses=Counter(str(row.status) for row in archive.runs),
+        growing=sum(row.growing for row in archive.runs),
+        news=(news(archive, leads, 1), news(archive, leads, 7)),
+        sick=sick(archive.runs),
+        leads=leads,
+        last=archive.runs[:LAST_RUNS],
+        problems=Counter(problem.kind for _, problem in archive.problems),
+        listed=LISTED,
+    )
+
+
+def news(archive: ArchiveReport, leads: Iterable[Lead], days: int) -> News:
+    """Runs, incidents and records of the last `days` days before `archive.now`."""
+    since = (archive.now or 0.0) - days * DAY_S
+    fresh = {row.id: row for row in archive.runs if _newer(row.ended_at or row.started_at, since)}
+    return News(
+        days,
+        tuple(fresh.values()),
+        tuple(i for i in archive.incidents if i.severity > 1 and _newer(i.happened_at, since)),
+        tuple(lead for lead in leads if lead.entry.run in fresh),
+    )
+
+
+def sick(runs: Iterable[RunRow]) -> tuple[RunRow, ...]:
+    """Runs that crashed or failed, newest first."""
+    return tuple(row for row in runs if row.status in SICK)
+
+
+def _leads(boards: Iterable[Leaderboard]) -> Iterable[Lead]:
+    for board in boards:
+        clean = [entry for entry in board.entries if not entry.mark]
+        if clean:
+            yield Lead(board, clean[0], clean[1] if len(clean) > 1 else None)
+
+
+def _newer(stamp: float | None, since: float) -> bool:
+    return stamp is not None and stamp >= since
+
+
+def _as_of(archive: ArchiveReport) -> str:
+    return f"as of {words.minute(archive.now)}" if archive.now is not None else "without time stamps"

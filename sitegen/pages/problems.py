@@ -1,0 +1,45 @@
+"""Data problems: what could not be read, what was changed while reading, what no reader claimed."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from sitegen.errors import Problem
+from sitegen.model import Page
+from sitegen.pages import render as rendering
+from sitegen.pages import words
+from sitegen.reports.shapes import ArchiveReport
+
+PATH = "problems/"
+
+Group = tuple[str, tuple[tuple[str, tuple[Problem, ...]], ...]]  # (run, ((kind, problems), …))
+
+
+def page(archive: ArchiveReport, render: rendering.Render) -> Page:
+    """`/problems/`, grouped by run and kind; the archive's own come first."""
+    return rendering.page(
+        render,
+        "problems.html",
+        PATH,
+        title="Data problems",
+        description=f"{words.plural(len(archive.problems), 'problem')} while reading the archive.",
+        kind="problems",
+        search=False,
+        groups=groups(archive.problems),
+        total=len(archive.problems),
+        ignored=archive.ignored,
+        titles={row.id: row.title for row in archive.runs},
+    )
+
+
+def groups(problems: tuple[tuple[str, Problem], ...]) -> tuple[Group, ...]:
+    """Problems by run, and within it by kind."""
+    by_run: dict[str, list[Problem]] = {}
+    for run, problem in problems:
+        by_run.setdefault(run, []).append(problem)
+    return tuple((run, _kinds(found)) for run, found in sorted(by_run.items()))
+
+
+def _kinds(problems: list[Problem]) -> tuple[tuple[str, tuple[Problem, ...]], ...]:
+    ordered = sorted(problems, key=lambda p: (p.kind, p.path, p.line or 0))
+    return tuple((kind, tuple(found)) for kind, found in groupby(ordered, key=lambda p: p.kind))

@@ -1,0 +1,40 @@
+"""What a page function needs from outside: a renderer, and where the site root is."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sitegen.model import Page
+
+
+class Render(Protocol):
+    """Renders a template to HTML; StrictUndefined and autoescape are the caller's duty."""
+
+    def __call__(self, template: str, /, **context: object) -> str: ...
+
+
+def root(path: str) -> str:
+    """Way from the page `path` ("runs/x/") to the site root: "../../"; "" for home."""
+    return "../" * path.count("/")
+
+
+def fragment(render: Render, template: str, path: str, **context: object) -> str:
+    """HTML of `template` with `root` set, so that the site works below any path."""
+    return render(template, root=root(path), **context)
+
+
+def page(
+    render: Render,
+    template: str,
+    path: str,
+    *,
+    title: str,
+    description: str,
+    kind: str,
+    search: bool = True,
+    filters: tuple[tuple[str, str], ...] = (),
+    **context: object,
+) -> Page:
+    """A Page whose HTML is `template` rendered with `context`, its title included."""
+    html = fragment(render, template, path, title=title, **context)
+    return Page(path, title, description, html, search, kind, filters)

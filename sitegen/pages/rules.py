@@ -1,0 +1,101 @@
+"""Rule catalog: an index by group, and a page for each card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from markupsafe import Markup
+
+from sitegen.model import Outcome, Page, Rule
+from sitegen.pages import cases, prose, words
+from sitegen.pages import render as rendering
+from sitegen.reports.shapes import ArchiveReport, RuleView
+
+PATH = "rules/"
+GROUPS = {
+    "PHASE": "Phases",
+    "REW": "Reward",
+    "GRP": "Group signal",
+    "KL": "Divergence",
+    "ENT": "Entropy",
+    "ACT": "Policy loss and clipping",
+    "CRI": "Critic",
+    "GRD": "Gradients",
+    "LEN": "Lengths",
+    "THR": "Throughput",
+    "TIM": "Timing",
+    "MEM": "Memory",
+    "ROL": "Rollout against training",
+    "VAL": "Validation",
+    "LOG": "Log integrity",
+    "RUN": "Process failures",
+    "TRC": "Tool traces",
+    "META": "Reproducibility",
+}
+_SECTIONS = ("Condition", "Why it matters", "Likely causes", "What to do", "What else looks like this")
+_HIDDEN = ("Cases", "Sources")
+
+
+def pages(archive: ArchiveReport, render: rendering.Render) -> Iterable[Page]:
+    """The index and one page per card."""
+    yield index(archive, render)
+    for view in archive.rules:
+        yield page(view, render)
+
+
+def index(archive: ArchiveReport, render: rendering.Render) -> Page:
+    """`/rules/`: all cards by group with their verdict counts."""
+    groups: dict[str, list[RuleView]] = {}
+    for view in archive.rules:
+        groups.setdefault(_group(view.rule), []).append(view)
+    places = {name: place for place, name in enumerate(GROUPS.values())}
+    return rendering.page(
+        render,
+        "rules.html",
+        PATH,
+        title="Rules",
+        description=f"{words.plural(len(archive.rules), 'rule')} that annotate the runs of this archive.",
+        kind="rules",
+        search=False,
+        groups=sorted(groups.items(), key=lambda item: (places.get(item[0], len(places)), item[0])),
+        outcomes=Outcome,
+        summaries={view.rule.code: prose.inline(view.rule.summary) for view in archive.rules},
+        runs=len(archive.runs),
+    )
+
+
+def page(view: RuleView, render: rendering.Render) -> Page:
+    """`/rules/<code>/`: the card, its cases, and every run it fired on."""
+    rule = view.rule
+    return rendering.page(
+        render,
+        "rule.html",
+        f"{PATH}{rule.code}/",
+        title=f"{rule.code} {rule.title}",
+        description=words.clip(rule.summary, 200),
+        kind="rule",
+        filters=(("rule", rule.code), ("severity", rule.severity.word)),
+        view=view,
+        rule=rule,
+        group=_group(rule),
+        summary=prose.inline(rule.summary),
+        sections=_sections(rule.sections),
+        sources=_sources(rule.sections),
+        cases=tuple(cases.draw(case) for case in view.cases),
+        outcomes=Outcome,
+    )
+
+
+def _group(rule: Rule) -> str:
+    prefix = rule.code.split("-")[0]
+    return GROUPS.get(prefix, prefix)
+
+
+def _sections(sections: Mapping[str, str]) -> list[tuple[str, Markup]]:
+    ordered = [name for name in _SECTIONS if name in sections]
+    ordered += [name for name in sections if name not in (*_SECTIONS, *_HIDDEN)]
+    return [(name, prose.html(sections[name])) for name in ordered if sections[name].strip()]
+
+
+def _sources(sections: Mapping[str, str]) -> Markup:
+    return prose.html(sections.get("Sources", ""))

@@ -1,0 +1,53 @@
+"""All runs: one dense table, complete without JavaScript."""
+
+from __future__ import annotations
+
+from sitegen.model import Page
+from sitegen.pages import render as rendering
+from sitegen.pages import words
+from sitegen.pages.facets import facet, useful
+from sitegen.reports.shapes import ArchiveReport
+
+PATH = "runs/"
+
+
+def page(archive: ArchiveReport, render: rendering.Render) -> Page:
+    """`/runs/`: every run of the archive, newest first."""
+    rows = archive.runs
+    facets = useful(
+        (
+            facet("status", "Status", (str(row.status) for row in rows), words.STATUSES),
+            facet("algorithm", "Algorithm", (row.algorithm for row in rows)),
+            facet("model", "Model", (row.model for row in rows)),
+            facet("project", "Project", (row.project for row in rows)),
+            facet("tag", "Tag", (tag for row in rows for tag in row.tags)),
+        )
+    )
+    return rendering.page(
+        render,
+        "runs.html",
+        PATH,
+        title="Runs",
+        description=f"All {words.plural(len(rows), 'run')} of the archive.",
+        kind="runs",
+        search=False,
+        rows=rows,
+        facets=facets,
+        removed=archive.removed,
+    )
+
+
+def tombstone(run: str, date: str, why: str, render: rendering.Render) -> Page:
+    """Page of a run that was taken out of the archive on purpose."""
+    return rendering.page(
+        render,
+        "tombstone.html",
+        f"{PATH}{run}/",
+        title=run,
+        description=f"This run was removed on {date}.",
+        kind="removed",
+        search=False,
+        run=run,
+        date=date,
+        why=why,
+    )

@@ -1,0 +1,85 @@
+"""Put a finished build in place without touching what is not ours.
+
+A build happens in a staging folder and is then moved file by file, so that a build that dies leaves
+the last good site, and a folder named by mistake loses nothing: only files that an earlier manifest
+lists are ever removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitegen.errors import ConfigError
+
+NAME = ".sitegen-manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Files of a site, as paths below its root with `/`, sorted."""
+
+    files: tuple[str, ...]
+
+    @classmethod
+    def read(cls, site: Path) -> Manifest:
+        """What the last build wrote below `site`; empty where there was none or it is damaged."""
+        try:
+            listed = json.loads((site / NAME).read_text("utf-8"))["files"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls(())
+        return cls(tuple(name for name in listed if isinstance(name, str) and _stays_inside(name)))
+
+    @classmethod
+    def of(cls, site: Path) -> Manifest:
+        """Everything that lies below `site` now, the manifest itself apart."""
+        found = (file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
+        return cls(tuple(sorted(name for name in found if name != NAME)))
+
+    def write(self, site: Path) -> None:
+        """Leave the list in `site` for the next build."""
+        (site / NAME).write_text(json.dumps({"files": self.files}, indent=0) + "\n", "utf-8")
+
+
+def publish(staging: Path, site: Path) -> Manifest:
+    """Move the build in `staging` to `site` and remove what the last build wrote and this one did not.
+
+    Raises ConfigError before anything is touched where a file of somebody else would be overwritten.
+    """
+    before, now = Manifest.read(site), Manifest.of(staging)
+    _refuse_foreign(site, before, now)
+    for name in now.files:
+        target = site / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(staging / name, target)  # same file system: staging lies beside the site
+    _remove(site, sorted(set(before.files) - set(now.files)))
+    now.write(site)
+    return now
+
+
+def _refuse_foreign(site: Path, before: Manifest, now: Manifest) -> None:
+    if site.exists() and not site.is_dir():
+        raise ConfigError(f"{site}: expected a folder for the site, found a file. Name another with -o.")
+    ours = set(before.files)
+    for name in now.files:
+        if name not in ours and (site / name).exists():
+            raise ConfigError(
+                f"{site}: holds '{name}', which no build of sitegen wrote, and would be overwritten. "
+                f"Name an empty folder with -o, or move that file away."
+            )
+
+
+def _remove(site: Path, names: list[str]) -> None:
+    for name in names:
+        file = site / name
+        file.unlink(missing_ok=True)
+        for parent in file.parents:
+            if parent == site or not parent.is_dir() or any(parent.iterdir()):
+                break
+            parent.rmdir()
+
+
+def _stays_inside(name: str) -> bool:
+    return bool(name) and not Path(name).is_absolute() and ".." not in Path(name).parts

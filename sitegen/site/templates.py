@@ -1,0 +1,66 @@
+"""Where the templates are, and the Jinja environment that reads them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+import sitegen
+from sitegen.errors import SitegenError
+from sitegen.pages import rows, words
+from sitegen.pages.sparks import spark
+
+PACKAGE = Path(sitegen.__file__).resolve().parent
+# Code that decides what a fragment looks like: a change there makes cached fragments stale.
+_DRAWING_ROOMS = ("pages", "charts", "site")
+
+
+@cache
+def folder() -> Path:
+    """The `templates/` folder: `sitegen/templates` in a wheel, beside the package in a checkout.
+
+    Raises SitegenError where neither holds our templates.
+    """
+    for place in (PACKAGE / "templates", PACKAGE.parent / "templates"):
+        if (place / "home.html").is_file():
+            return place
+    raise SitegenError(
+        "sitegen's templates are missing: expected sitegen/templates in an installed wheel, or templates/ "
+        "beside the package in a checkout. Install sitegen again."
+    )
+
+
+def environment(overrides: Path | None = None) -> jinja2.Environment:
+    """Jinja with autoescape and StrictUndefined.
+
+    A template in `overrides` wins over ours of the same name and may still say
+    `{% extends "sitegen/<name>" %}`.
+    """
+    ours = jinja2.FileSystemLoader(folder())
+    loaders: list[jinja2.BaseLoader] = [ours, jinja2.PrefixLoader({"sitegen": ours})]
+    if overrides is not None:
+        loaders.insert(0, jinja2.FileSystemLoader(overrides))
+    env = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    env.filters.update(words.FILTERS | rows.FILTERS)
+    env.globals.update(spark=spark, status_words=words.STATUSES)
+    return env
+
+
+def digest(overrides: Path | None = None) -> str:
+    """Hash of all that turns a report into a fragment: version, templates, drawing code."""
+    state = hashlib.sha256(sitegen.__version__.encode())
+    files = [file for place in (folder(), overrides) if place for file in sorted(place.rglob("*.html"))]
+    files += [file for room in _DRAWING_ROOMS for file in sorted((PACKAGE / room).rglob("*.py"))]
+    for file in files:
+        state.update(file.name.encode() + b"\0" + file.read_bytes())
+    return state.hexdigest()[:24]
