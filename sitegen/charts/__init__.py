@@ -1,1 +1,27 @@
+"""Series and spans to drawings: inline SVG and a little HTML, as Markup. Pure; knows the model only.
 
+Colours are CSS classes of templates/assets/sitegen.css, so one drawing serves light, dark and print.
+"""
+
+from sitegen.charts.frame import Frame, Limit, Mark, Size, Span, live_spans
+from sitegen.charts.ribbon import ribbon
+from sitegen.charts.spark import spark
+from sitegen.charts.svg import EVIDENCE, FULL, SMALL, backdrop, chart
+from sitegen.charts.timing import stacked
+
+__all__ = [
+    "EVIDENCE",
+    "FULL",
+    "SMALL",
+    "Frame",
+    "Limit",
+    "Mark",
+    "Size",
+    "Span",
+    "backdrop",
+    "chart",
+    "live_spans",
+    "ribbon",
+    "spark",
+    "stacked",
+]

@@ -1,0 +1,43 @@
+"""Values beyond the range of a chart, marked at its border with their number."""
+
+from __future__ import annotations
+
+import numpy as np
+from markupsafe import escape
+from numpy.typing import NDArray
+
+from sitegen.charts.labels import human
+from sitegen.charts.scale import Axis
+from sitegen.model import Floats, Ints
+
+_ROOM = 24.0  # half px; closer outliers share a mark
+
+
+def triangles(steps: Ints, values: Floats, x: Floats, axis: Axis, height: int, unit: str) -> str:
+    """Triangles for values (n,) above or below the axis, at x (n,), in half px of the plot."""
+    units = axis.units(values)
+    above = _side(units > axis.hi, steps, values, x, "M{x} 0l-6 9h12z", 1.0, unit)
+    below = _side(units < axis.lo, steps, values, x, f"M{{x}} {height}l-6-9h12z", -1.0, unit)
+    return above + below
+
+
+def _side(
+    out: NDArray[np.bool_], steps: Ints, values: Floats, x: Floats, shape: str, sign: float, unit: str
+) -> str:
+    at = np.flatnonzero(out)
+    if not at.size:
+        return ""
+    room = np.floor(x[at] / _ROOM)
+    groups = np.split(at, np.flatnonzero(np.diff(room)) + 1)
+    return "".join(_triangle(group, steps, values, x, shape, sign, unit) for group in groups)
+
+
+def _triangle(
+    group: NDArray[np.intp], steps: Ints, values: Floats, x: Floats, shape: str, sign: float, unit: str
+) -> str:
+    worst = int(group[np.argmax(sign * values[group])])
+    words = f"step {steps[worst]}: {human(float(values[worst]))} {unit}".rstrip()
+    if group.size > 1:
+        words += f", the furthest of {group.size} in steps {steps[group[0]]} to {steps[group[-1]]}"
+    path = shape.format(x=round(float(x[worst])))
+    return f'<path class="sg-out" d="{path}"><title>{escape(words)}</title></path>'

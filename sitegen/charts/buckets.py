@@ -1,0 +1,76 @@
+"""Rows to columns of pixels: min, max and median of each, so that no extreme is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitegen.model import Floats, Ints
+
+_RAW = 90  # up to so many rows are drawn as they are
+_ROWS = 3  # fewest rows in a bucket: below that a band says nothing
+_GAP = 2.5  # usual distances between rows that make a gap
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """m columns from left to right, in the units of the values given."""
+
+    x: Floats
+    low: Floats
+    high: Floats
+    middle: Floats  # median
+    breaks: NDArray[np.bool_]  # the line is lifted before this column
+    banded: bool  # False where every column is a row
+
+
+def columns(x: Floats, y: Floats, gaps: NDArray[np.bool_], width: float, most: int) -> Columns:
+    """Bucket points (n,), n >= 1, x rising within [0, width], y >= 0, into at most `most` columns.
+
+    Args:
+        x: positions.
+        y: values already in the drawing's units, clipped to its height.
+        gaps: True where the line must not reach the point from the one before.
+        width: of the plot, > 0.
+        most: columns, >= 1.
+    """
+    n = x.size
+    if n <= min(_RAW, most):
+        return Columns(x, y, y, y, gaps, False)
+    count = max(1, min(most, n // _ROWS))
+    bucket = np.minimum((x * (count / width)).astype(np.int64), count - 1)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(bucket)) + 1))
+    ends = np.append(starts[1:], n)
+    return Columns(
+        x=(x[starts] + x[ends - 1]) / 2,
+        low=np.minimum.reduceat(y, starts),
+        high=np.maximum.reduceat(y, starts),
+        middle=_medians(y, bucket, starts, ends),
+        breaks=gaps[starts],
+        banded=True,
+    )
+
+
+def gaps(steps: Ints, non_finite: Ints) -> NDArray[np.bool_]:
+    """Where a line over rising `steps` (n,) must break: rows are missing, or a NaN or inf lies between."""
+    out = np.zeros(steps.size, dtype=bool)
+    if steps.size < 2:
+        return out
+    distance = np.diff(steps)
+    if steps.size > 3:
+        out[1:] = distance > _GAP * np.median(distance)
+    if non_finite.size:
+        seen = np.searchsorted(np.sort(non_finite), steps)
+        out[1:] |= np.diff(seen) > 0
+    return out
+
+
+def _medians(y: Floats, bucket: Ints, starts: Ints, ends: Ints) -> Floats:
+    """Median per bucket, by one sort: the bucket number leads the key, the value trails it."""
+    room = float(y.max()) + 1.0
+    key = np.sort(bucket * room + y)
+    middle = (starts + ends - 1) / 2
+    both = key[np.floor(middle).astype(np.int64)] + key[np.ceil(middle).astype(np.int64)]
+    return both / 2 - bucket[starts] * room

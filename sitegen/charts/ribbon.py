@@ -1,0 +1,89 @@
+"""The phases of a run as one bar with its incidents above it. HTML, so that its words keep their size."""
+
+from __future__ import annotations
+
+from markupsafe import Markup, escape
+
+from sitegen.charts.frame import Frame, Mark, Span
+from sitegen.charts.markup import drawn
+
+_LANES = 4
+_ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
+_WORDS = {"critic_warmup": "critic warm-up", "warmup": "warm-up"}
+
+
+def phase_word(phase: str) -> str:
+    """How people call a phase: `critic_warmup` is "critic warm-up"."""
+    return _WORDS.get(phase, phase)
+
+
+def ribbon(frame: Frame) -> Markup:
+    """Phase bar with incident marks that link to their cards, and the steps where phases start."""
+    words = [f"{phase_word(span.phase)} {_steps(span)}" for span in frame.spans] or ["none found"]
+    label = escape("Phases: " + "; ".join(words))
+    bar = "".join(_phase(span, frame) for span in frame.spans)
+    lanes = _in_lanes(frame)
+    height = max((lane for _, lane in lanes), default=-1) + 1
+    marks = "".join(_mark(mark, lane, frame) for mark, lane in lanes)
+    above = f'<div class="sg-ribbon-marks" style="--sg-lanes:{height}">{marks}</div>' if lanes else ""
+    return drawn(
+        f'<div class="sg-ribbon">{above}<div class="sg-ribbon-bar" role="img" aria-label="{label}">'
+        f'{bar}</div><div class="sg-ribbon-steps" aria-hidden="true">{_starts(frame)}</div></div>'
+    )
+
+
+def _steps(span: Span) -> str:
+    return f"step {span.first}" if span.first == span.last else f"steps {span.first} to {span.last}"
+
+
+def _edges(span: Span, frame: Frame) -> tuple[float, float]:
+    if frame.first == frame.last:
+        return 0.0, 1.0
+    return frame.position(span.first), frame.position(span.last + 1)
+
+
+def _phase(span: Span, frame: Frame) -> str:
+    left, right = _edges(span, frame)
+    word = phase_word(span.phase)
+    fits = (right - left) * 150 > len(word)  # about so many characters fit on a desktop page
+    return (
+        f'<span class="sg-phase sg-bg-{escape(span.phase)}" style="left:{left:.2%};width:{right - left:.2%}" '
+        f'title="{escape(word)}, {_steps(span)}">{escape(word) if fits else ""}</span>'
+    )
+
+
+def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:
+    """Each mark with the lowest lane in which its name does not run into the one before."""
+    free = [-1.0] * _LANES
+    out = []
+    for mark in sorted(frame.marks, key=lambda one: (one.step, one.label)):
+        at = frame.position(mark.step)
+        lane = next((k for k in range(_LANES) if free[k] <= at), _LANES - 1)
+        free[lane] = at + _ROOM
+        out.append((mark, lane))
+    return out
+
+
+def _mark(mark: Mark, lane: int, frame: Frame) -> str:
+    at = frame.position(mark.step)
+    flip = at > 0.92
+    side = f"right:{1 - at:.2%}" if flip else f"left:{at:.2%}"
+    return (
+        f'<a class="sg-mark sg-mark--{escape(mark.severity)}{" sg-mark--flip" if flip else ""}" '
+        f'href="{escape(mark.href)}" style="{side};bottom:{lane * 0.85:.2f}rem" title="{escape(mark.title)}">'
+        f"<span>{escape(mark.label)}</span></a>"
+    )
+
+
+def _starts(frame: Frame) -> str:
+    """Steps under the bar: where phases start, as far as the numbers do not touch, and the end."""
+    out, free = [], 0.0
+    for step in sorted({frame.first, *(span.first for span in frame.spans)}):
+        at = frame.position(step) if frame.first != frame.last else 0.0
+        room = 0.012 * (len(str(step)) + 1)
+        if free <= at < 0.94:
+            out.append(f'<span style="left:{at:.2%}">{step}</span>')
+            free = at + room
+    if frame.last != frame.first:
+        out.append(f'<span style="right:0">{frame.last}</span>')
+    return "".join(out)

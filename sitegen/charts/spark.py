@@ -1,0 +1,83 @@
+"""A line the size of a word, for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from sitegen.charts import paths
+from sitegen.charts.labels import human
+from sitegen.charts.markup import drawn
+from sitegen.model import Floats
+
+_WIDTH, _HEIGHT = 120, 24
+_POINTS = 60
+_TICKS = 6
+_RANK = {"critical": 0, "error": 1, "warning": 2, "info": 3}
+
+
+def spark(
+    values: Sequence[float | None],
+    marks: Sequence[tuple[float, str]] = (),
+    *,
+    label: str = "score",
+    family: str = "reward",
+) -> Markup:
+    """Values at equal distances as a spark line of at most 600 bytes.
+
+    Args:
+        values: None is a gap; more than 60 are thinned to 60, extremes kept.
+        marks: incidents as (position 0-1, severity word); at most 6 are drawn, the worst.
+        label: what the values are; read aloud with first and last.
+        family: glossary group, for the colour.
+
+    Returns:
+        An `<svg>`, or empty Markup where there is no finite value.
+    """
+    y = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    y = _thin(np.where(np.isfinite(y), y, np.nan))
+    at = np.flatnonzero(~np.isnan(y))
+    if not at.size:
+        return drawn("")
+    x: Floats = np.array([_WIDTH / 2])
+    if y.size > 1:
+        x = at * ((_WIDTH - 4) / (y.size - 1)) + 2.0
+    line = paths.polyline(x, _levels(y[at]), np.diff(at, prepend=at[0]) > 1)
+    words = f"{label} from {human(float(y[at[0]]))} to {human(float(y[at[-1]]))}"
+    return drawn(
+        f'<svg class="sg-svg sg-spark sg-g-{escape(family)}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{escape(words)}">{_ticks(marks)}<path class="sg-line" d="{line}"/></svg>'
+    )
+
+
+def _levels(values: Floats) -> Floats:
+    values = np.clip(values, -1e300, 1e300)
+    lo, hi = float(values.min()), float(values.max())
+    if lo == hi:
+        return np.full(values.size, _HEIGHT / 2)
+    return (hi - values) * ((_HEIGHT - 6) / (hi - lo)) + 3
+
+
+def _thin(values: Floats) -> Floats:
+    """At most 60 of (n,) values: of each stretch the value furthest from the median of all."""
+    if values.size <= _POINTS or np.isnan(values).all():
+        return values
+    middle = float(np.nanmedian(values))
+    parts = np.array_split(values, _POINTS)
+    far = [part[np.argmax(np.where(np.isnan(part), -1.0, np.abs(part - middle)))] for part in parts]
+    return np.array(far)
+
+
+def _ticks(marks: Sequence[tuple[float, str]]) -> str:
+    worst = sorted(marks, key=lambda mark: (_RANK.get(mark[1], 9), mark[0]))[:_TICKS]
+    out = []
+    for severity in sorted({word for _, word in worst}, key=lambda word: _RANK.get(word, 9)):
+        path = "".join(
+            f"M{round(position * (_WIDTH - 4)) + 2} 0v{_HEIGHT}"
+            for position, word in sorted(worst)
+            if word == severity
+        )
+        out.append(f'<path class="sg-when sg-s-{escape(severity)}" d="{path}"/>')
+    return "".join(out)

@@ -1,0 +1,228 @@
+"""One metric as an inline SVG: band and median, gaps, spikes, NaN, forks, thresholds, phases, incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup, escape
+from numpy.typing import NDArray
+
+from sitegen.charts import buckets, paths, scale
+from sitegen.charts.back import whole
+from sitegen.charts.border import triangles
+from sitegen.charts.describe import describe
+from sitegen.charts.frame import Frame, Limit, Size
+from sitegen.charts.labels import human
+from sitegen.charts.lane import LANE, lane
+from sitegen.charts.markup import drawn
+from sitegen.model import Floats, Ints, Series
+
+FULL = Size(380, 150, 40, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=4)
+SMALL = Size(280, 104, 40, 8, 10, 15, buckets=90, x_ticks=3, y_ticks=3)
+EVIDENCE = Size(380, 180, 40, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=5)
+
+_DOTTED = 24  # so few rows are drawn with a dot each
+_FAR = 4.0  # spans of the data; a threshold further away is named at the border instead of drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Plot:
+    """The area between the axes, in units of half a px: y grows downwards."""
+
+    frame: Frame
+    width: int
+    height: int
+    axis: scale.Axis
+
+    def x(self, steps: Ints) -> Floats:
+        if self.frame.first == self.frame.last:
+            return np.full(steps.size, self.width / 2)
+        scale_x = self.width / (self.frame.last - self.frame.first)
+        return np.asarray((steps - self.frame.first) * scale_x, dtype=np.float64)
+
+    def y(self, values: Floats) -> Floats:
+        share = (self.axis.hi - self.axis.units(values)) / (self.axis.hi - self.axis.lo)
+        return np.asarray(np.clip(share, 0.0, 1.0) * self.height)
+
+
+def chart(
+    series: Series,
+    frame: Frame,
+    size: Size = FULL,
+    *,
+    title: str = "",
+    unit: str = "",
+    limits: Sequence[Limit] = (),
+    behind: str = "",
+) -> Markup:
+    """Draw one metric.
+
+    Args:
+        series: all rows of a run; those outside the frame are left out.
+        frame: shared x range, phases and incidents.
+        size: FULL, SMALL or EVIDENCE.
+        title: how people call the metric; read aloud, not drawn.
+        unit: read aloud and shown with the marks at the border.
+        limits: thresholds to draw and name.
+        behind: id of a `backdrop` on the same page; without it phases and incidents are drawn here.
+
+    Returns:
+        An `<svg role="img">` with its summary in `aria-label`.
+    """
+    shown = (series.steps >= frame.first) & (series.steps <= frame.last)
+    finite = np.isfinite(series.values) & shown
+    lost = [(step, raw) for step, raw in series.non_finite if frame.first <= step <= frame.last]
+    summary = describe(series, finite & series.live, lost, title, unit)
+    picture = _drawing(series, finite, lost, frame, size, limits, unit)
+    ground = f'<use href="#{escape(behind)}"/>' if behind else whole(frame, size)
+    return drawn(
+        f'<svg class="sg-svg" viewBox="0 0 {size.width} {size.height}" role="img" '
+        f'aria-label="{escape(summary)}">{ground}{picture}</svg>'
+    )
+
+
+def backdrop(frame: Frame, size: Size, name: str) -> Markup:
+    """Phases, incidents and x axis once per page, for charts drawn with `behind=name`."""
+    content = whole(frame, size)
+    return drawn(
+        f'<svg class="sg-svg sg-hidden" aria-hidden="true"><g id="{escape(name)}">{content}</g></svg>'
+    )
+
+
+def _drawing(
+    series: Series,
+    finite: NDArray[np.bool_],
+    lost: Sequence[tuple[int, str]],
+    frame: Frame,
+    size: Size,
+    limits: Sequence[Limit],
+    unit: str,
+) -> str:
+    width, height = 2 * size.plot_width, 2 * size.plot_height - (2 * LANE if lost else 0)
+    place = f'<g transform="translate({size.left} {size.top})scale(.5)">'
+    strip = lane(lost, frame, size) if lost else ""
+    if not finite.any():
+        words = "no finite value" if lost else "not logged in this range"
+        middle = size.left + size.plot_width // 2
+        return f'<text x="{middle}" y="{size.top + height // 4}" text-anchor="middle">{words}</text>{strip}'
+    near, far = _near(series.values[finite], limits)
+    axis = scale.axis(series.values[finite], (v for limit in near for v in limit.values), size.y_ticks)
+    plot = _Plot(frame, width, height, axis)
+    body = _curves(series, finite, lost, plot, size, unit)
+    limits_drawn = "".join(_limit(limit, plot) for limit in near) + "".join(
+        _beyond(limit, plot) for limit in far
+    )
+    return f"{_y_axis(plot, size)}{place}{body}{limits_drawn}</g>{strip}"
+
+
+def _y_axis(plot: _Plot, size: Size) -> str:
+    axis = plot.axis
+    share = (axis.hi - np.array(axis.ticks)) / (axis.hi - axis.lo)
+    at = np.rint(share * (plot.height / 2)).astype(int) + size.top
+    lines = "".join(f"M{size.left} {y}h{size.plot_width}" for y in at)
+    texts = "".join(
+        f'<text x="{size.left - 4}" y="{y + 3}">{label}</text>'
+        for y, label in zip(at, axis.labels, strict=True)
+    )
+    note = f"+ {axis.offset}" if axis.offset else "log scale" if axis.log else ""
+    extra = f'<text x="{size.left + 3}" y="{size.top + 8}">{note}</text>' if note else ""
+    return f'<path class="sg-grid-lines" d="{lines}"/><g text-anchor="end">{texts}</g>{extra}'
+
+
+def _curves(
+    series: Series,
+    finite: NDArray[np.bool_],
+    lost: Sequence[tuple[int, str]],
+    plot: _Plot,
+    size: Size,
+    unit: str,
+) -> str:
+    live = finite & series.live
+    out = [
+        _fork(series, finite & (series.segments == number), plot, size) for number in _forked(series, finite)
+    ]
+    if live.any():
+        steps, values = _rising(series.steps[live], series.values[live])
+        out.append(_line(steps, values, lost, plot, size))
+        out.append(triangles(steps, values, plot.x(steps), plot.axis, plot.height, unit))
+    return "".join(out)
+
+
+def _line(steps: Ints, values: Floats, lost: Sequence[tuple[int, str]], plot: _Plot, size: Size) -> str:
+    breaks = buckets.gaps(steps, np.array([step for step, _ in lost], dtype=np.int64))
+    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size.buckets)
+    line = f'<path class="sg-line" d="{paths.polyline(cols.x, cols.middle, cols.breaks)}"/>'
+    if cols.banded:
+        return f'<path class="sg-band" d="{paths.area(cols.x, cols.low, cols.high, cols.breaks)}"/>{line}'
+    if steps.size <= _DOTTED:
+        return f'{line}<path class="sg-points" d="{paths.dots(cols.x, cols.middle)}"/>'
+    return line
+
+
+def _forked(series: Series, finite: NDArray[np.bool_]) -> list[int]:
+    return [int(number) for number in np.unique(series.segments[finite & ~series.live])]
+
+
+def _fork(series: Series, of_segment: NDArray[np.bool_], plot: _Plot, size: Size) -> str:
+    """Rows of a segment that a later one rewrote, led in by its last row that was kept."""
+    dead = of_segment & ~series.live
+    kept = of_segment & series.live & (series.steps < series.steps[dead].min())
+    if kept.any():
+        dead = dead.copy()
+        dead[np.flatnonzero(kept)[-1]] = True
+    steps, values = _rising(series.steps[dead], series.values[dead])
+    breaks = buckets.gaps(steps, steps[:0])
+    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size.buckets)
+    x, y = np.repeat(cols.x, 2), np.column_stack((cols.low, cols.high)).ravel()
+    breaks = np.column_stack((cols.breaks, np.zeros_like(cols.breaks))).ravel()
+    if not cols.banded:
+        x, y, breaks = cols.x, cols.middle, cols.breaks
+    title = f"rewritten later: steps {steps[0]} to {steps[-1]}"
+    return f'<path class="sg-fork" d="{paths.polyline(x, y, breaks)}"><title>{title}</title></path>'
+
+
+def _rising(steps: Ints, values: Floats) -> tuple[Ints, Floats]:
+    if steps.size < 2 or bool((np.diff(steps) >= 0).all()):
+        return steps, values
+    order = np.argsort(steps, kind="stable")
+    return steps[order], values[order]
+
+
+def _near(values: Floats, limits: Sequence[Limit]) -> tuple[list[Limit], list[Limit]]:
+    """Thresholds that can share the picture with the values, and those too far away."""
+    if not limits:
+        return [], []
+    lo, hi = scale.robust_range(np.clip(values, -1e300, 1e300))
+    reach = _FAR * ((hi - lo) or abs(hi) or 1.0)
+    near = [one for one in limits if min(one.values) >= lo - reach and max(one.values) <= hi + reach]
+    return near, [one for one in limits if one not in near]
+
+
+def _limit(limit: Limit, plot: _Plot) -> str:
+    steps, values = np.array(limit.steps, dtype=np.int64), np.array(limit.values, dtype=np.float64)
+    x, y = np.clip(plot.x(steps), 0, plot.width), plot.y(values)
+    if x.size == 1 or x[-1] - x[0] < plot.width / 6:  # too short to be seen as a line
+        x = np.append(x, min(plot.width, x[-1] + plot.width / 6))
+        x[0] = max(0.0, x[0] - plot.width / 12)
+        y = np.append(y, y[-1])
+    path = paths.polyline(x, y, np.zeros(x.size, dtype=bool))
+    end, level = float(x[-1]), float(y[-1])
+    return f'<path class="sg-limit" d="{path}"/>{_limit_name(limit.label, end, level, plot)}'
+
+
+def _limit_name(label: str, end: float, level: float, plot: _Plot) -> str:
+    above = level - 8 if level > 28 else level + 24
+    anchor, at = ("end", end) if end > plot.width / 2 else ("start", max(0.0, end - plot.width / 6))
+    return (
+        f'<text class="sg-limit-name" transform="translate({at:.0f} {above:.0f})scale(2)" '
+        f'text-anchor="{anchor}">{escape(label)}</text>'
+    )
+
+
+def _beyond(limit: Limit, plot: _Plot) -> str:
+    value = limit.values[-1]
+    up = float(plot.axis.units(np.array([value]))[0]) > plot.axis.hi
+    words = f"{limit.label}: {human(value)}, {'above' if up else 'below'}"
+    return _limit_name(words, plot.width, 0.0 if up else float(plot.height), plot)
