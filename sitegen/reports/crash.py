@@ -1,0 +1,87 @@
+"""What ended a run, from the log lines that an incident rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sitegen.model import Incident, LogLine
+from sitegen.reports.words import clipped, lowered
+
+_CAUSES = {
+    "cuda_oom": "CUDA out of memory",
+    "host_oom": "host out of memory",
+    "nccl_timeout": "NCCL timeout",
+    "actor_died": "a Ray worker died",
+    "sigterm": "stopped by SIGTERM",
+    "killed": "killed",
+    "disk": "disk full",
+}
+_STAGES = (  # calls of the trainer that a reader knows, inner ones first
+    "generate_sequences",
+    "update_actor",
+    "update_critic",
+    "compute_ref_log_prob",
+    "compute_log_prob",
+    "compute_values",
+    "compute_rm_score",
+    "save_checkpoint",
+    "load_checkpoint",
+    "init_model",
+    "_validate",
+)
+_STAGE = re.compile(rf"\b(?:\w*_)?({'|'.join(_STAGES)})\b")
+_LAST_ERROR = re.compile(r"^\s*((?:[\w.]+\.)?(?:\w*Error|\w*Exception))(?::|$)", re.MULTILINE)
+
+
+def cause(incident: Incident, log_lines: Sequence[LogLine]) -> str:
+    """`CUDA out of memory in generate_sequences`; the rule's title where the lines say nothing."""
+    lines = incident.evidence.lines or tuple(log_lines)
+    kind = next((line.kind for line in lines if line.kind in _CAUSES), "")
+    what = _CAUSES.get(kind) or _error(lines) or lowered(incident.title)
+    where = _stage([*lines, *_near(lines, log_lines)])
+    return f"{what} in {where}" if where else what
+
+
+def quote(incident: Incident, log_lines: Sequence[LogLine]) -> str:
+    """The telling log line with its place, or the incident's message."""
+    lines = incident.evidence.lines
+    line = next((one for one in lines if one.kind in _CAUSES), lines[0] if lines else None)
+    if line is None:
+        return clipped(incident.message, 240)
+    return f"{line.path}:{line.line} says: {clipped(_telling(line.text), 200)}"
+
+
+def _error(lines: Sequence[LogLine]) -> str:
+    for line in lines:
+        found = _LAST_ERROR.findall(line.text)
+        if found:
+            return f"uncaught {str(found[-1]).rsplit('.', 1)[-1]}"
+    return ""
+
+
+def _stage(lines: Sequence[LogLine]) -> str:
+    for line in lines:
+        found = _STAGE.search(line.text)
+        if found:
+            return found.group(1)
+    return ""
+
+
+def _near(lines: Sequence[LogLine], log_lines: Sequence[LogLine]) -> list[LogLine]:
+    """Errors of the same file within 60 lines above: the traceback that ends in the telling line."""
+    if not lines:
+        return []
+    last = lines[0]
+    return [
+        line
+        for line in log_lines
+        if line.path == last.path and 0 <= last.line - line.line <= 60 and line.level in ("error", "critical")
+    ]
+
+
+def _telling(text: str) -> str:
+    """The last line of a traceback that names the error, else the first line."""
+    rows = [row for row in text.splitlines() if row.strip()]
+    named = [row for row in rows if re.search(r"Error|Exception|out of memory|timeout", row)]
+    return (named or rows or [""])[-1 if named else 0].strip()

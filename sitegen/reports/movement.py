@@ -1,0 +1,65 @@
+"""Before and after, said as a sentence: `Score rose from 0.86 to 0.96 while reference KL grew 4.0×`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sitegen.model import Fact
+from sitegen.reports.words import THIN, listed, lowered, number, opened
+
+_VERBS = {  # metric -> subject, up, down
+    "score": ("score", "rose", "fell"),
+    "rewards": ("reward", "rose", "fell"),
+    "kl_ref": ("reference KL", "grew", "shrank"),
+    "ppo_kl": ("update KL", "grew", "shrank"),
+    "grad_norm": ("gradient norm", "grew", "shrank"),
+    "response_length": ("responses", "lengthened", "shortened"),
+    "pg_loss": ("policy loss", "rose", "fell"),
+}
+_LEVELS = {"score", "rewards", "vf_explained_var"}  # levels people know: told as from-to, not as a ratio
+_SLIGHT = 0.1  # a change of less than a tenth is no movement
+_MOST = 3
+
+
+def sentence(facts: Sequence[Fact], metric: str | None = None) -> str:
+    """What moved, the incident's own metric first; "" where nothing moved by a tenth."""
+    told = [(fact, text) for fact in facts if (text := _clause(fact))]
+    told.sort(key=lambda pair: (pair[0].metric != metric, -_size(pair[0])))
+    clauses = list(dict.fromkeys(text for _, text in told))[:_MOST]
+    if not clauses:
+        return ""
+    rest = f" while {listed(clauses[1:])}" if len(clauses) > 1 else ""
+    return f"{opened(clauses[0])}{rest}."
+
+
+def _clause(fact: Fact) -> str:
+    before, after = fact.before, fact.after
+    if before is None or after is None or not (math.isfinite(before) and math.isfinite(after)):
+        return ""
+    if _size(fact) < math.log1p(_SLIGHT):
+        return ""
+    subject, up, down = _VERBS.get(fact.metric, (lowered(fact.label), "rose", "fell"))
+    verb = up if after > before else down
+    return f"{subject} {verb} {_amount(fact.metric, before, after)}"
+
+
+def _amount(metric: str, before: float, after: float) -> str:
+    if metric in _LEVELS or before <= 0 or after <= 0:
+        return f"from {number(before)} to {number(after)}"
+    ratio = after / before
+    if ratio >= 10:
+        return f"{number(round(ratio))}× to {number(after)}"
+    if ratio >= 2:
+        return f"{ratio:.1f}× to {number(after)}"
+    return f"by {abs(ratio - 1) * 100:.0f}{THIN}% to {number(after)}"
+
+
+def _size(fact: Fact) -> float:
+    """How far a number moved, as |log ratio|; a change of sign or from zero counts as far."""
+    before, after = fact.before, fact.after
+    if before is None or after is None or before == after:
+        return 0.0
+    if before * after > 0:
+        return abs(math.log(after / before))
+    return 3.0

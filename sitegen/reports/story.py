@@ -1,0 +1,68 @@
+"""Which incidents belong together, which one a run is known for, and what began it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sitegen.model import Incident, Severity
+
+_TOGETHER = 10  # steps within which incidents count as one event
+_PRECEDENCE = ("RUN", "GRD-04", "ROL", "KL", "ENT", "REW")  # where several begin at the same step
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The main event of a run.
+
+    Args:
+        main: the worst incident, earliest where several are as bad.
+        root: the earliest incident of the same event; may be `main`.
+        along: the other incidents of the event, by onset.
+        others: incidents of warning and worse outside of it, by onset.
+    """
+
+    main: Incident
+    root: Incident
+    along: tuple[Incident, ...]
+    others: tuple[Incident, ...]
+
+
+def tell(incidents: Sequence[Incident]) -> Story | None:
+    """The story of a run's incidents; None where there are remarks only."""
+    serious = [incident for incident in incidents if incident.severity >= Severity.WARNING]
+    if not serious:
+        return None
+    main = min(serious, key=lambda incident: (-_weight(incident), *_order(incident)))
+    event = sorted((one for one in serious if _together(one, main)), key=_order)
+    along = tuple(one for one in event if one is not main)
+    others = tuple(sorted((one for one in serious if one not in event), key=_order))
+    return Story(main, event[0], along, others)
+
+
+def first_serious(incidents: Sequence[Incident]) -> Incident | None:
+    """The earliest incident of error or worse that has an onset within the run."""
+    bad = [one for one in incidents if one.severity >= Severity.ERROR and one.first is not None]
+    return min(bad, key=_order) if bad else None
+
+
+def worst_first(incidents: Sequence[Incident]) -> tuple[Incident, ...]:
+    """Order of the cards on a run page."""
+    return tuple(sorted(incidents, key=lambda incident: (-incident.severity, *_order(incident))))
+
+
+def _weight(incident: Incident) -> float:
+    """Severity; what is still true at the end weighs a little more than what passed."""
+    return incident.severity + (0.5 if incident.open else 0.0)
+
+
+def _together(one: Incident, other: Incident) -> bool:
+    if one.first is None or other.first is None:
+        return one.first is other.first
+    return one.segment == other.segment and abs(one.first - other.first) <= _TOGETHER
+
+
+def _order(incident: Incident) -> tuple[int, int, str]:
+    place = (i for i, prefix in enumerate(_PRECEDENCE) if incident.rule.startswith(prefix))
+    onset = -1 if incident.first is None else incident.first
+    return onset, next(place, len(_PRECEDENCE)), incident.id

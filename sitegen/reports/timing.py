@@ -1,0 +1,135 @@
+"""Where the time of a step goes, and how long a stretch of steps took."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitegen.model import Floats, Ints
+from sitegen.reports.curves import Curves
+from sitegen.reports.shapes import TimingPart
+
+_PREFIXES = ("timing_s/", "timing/")
+_INSIDE = {"generate_sequences", "reshard"}  # parts of "gen"; counting them again would exceed the step
+_PERIODIC = ("testing", "save_checkpoint")
+
+
+def parts(curves: Curves) -> tuple[TimingPart, ...]:
+    """Parts of the step, longest share first, "other" last.
+
+    A part's seconds are its median over the steps that have it; shares spread parts that come every k steps
+    over k. "other" is the median of step less parts, over steps without validation and checkpoint.
+    """
+    step = _step(curves)
+    named = _named(curves)
+    if not named or not np.isfinite(step).any():
+        return ()
+    found = [_part(name, values, curves.steps) for name, values in sorted(named.items())]
+    regular = _quiet(named, len(step))
+    other = max(0.0, _median((step - _total(_steady(named), len(step)))[regular]))
+    spread = sum(part.seconds / part.every for part in found) + other
+    if spread <= 0:
+        return ()
+    shares = [_shared(part, spread) for part in found]
+    shares.sort(key=lambda part: (-part.share, part.name))
+    return (*shares, TimingPart("other", other, other / spread, 1))
+
+
+def throughput(curves: Curves, gpus: int | None) -> float | None:
+    """Median tokens per second and GPU, net of validation and checkpoints; None where unknown.
+
+    Steps with validation or a checkpoint are left out while enough others remain; else their seconds are
+    taken off the step. The seed dialect logs all GPUs together and is divided by their number.
+    """
+    series = curves.by_key("throughput")
+    logged = curves.values("throughput")
+    if series is not None and series.name == "tokens_per_sec":
+        logged = logged / gpus if gpus else np.full(len(logged), np.nan)
+    elif not np.isfinite(logged).any() and gpus:
+        logged = curves.values("total_tokens") / (_step(curves) * gpus)
+    quiet = _quiet(_named(curves), len(logged)) & np.isfinite(logged)
+    if quiet.sum() >= min(3, max(1, np.isfinite(logged).sum() // 2)):
+        return _known(_median(logged[quiet]))
+    return _known(_median(logged * _net_factor(curves)))
+
+
+def seconds(curves: Curves) -> Floats:
+    """Seconds of each live row: the step, and validation where it is timed outside; NaN where unknown."""
+    step = _step(curves)
+    testing = np.nan_to_num(curves.values("time_testing"))
+    inside = step >= 0.98 * _total(list(_named(curves).values()), len(step))
+    return np.asarray(step + np.where(inside, 0.0, testing))
+
+
+def seconds_from(curves: Curves, first: int | None) -> float | None:
+    """Seconds spent on step `first` and after it; None where the run does not log step times."""
+    spent = seconds(curves)
+    known = np.isfinite(spent)
+    if not known.any():
+        return None
+    after = known if first is None else known & (curves.steps >= first)
+    return float(spent[after].sum())
+
+
+def _step(curves: Curves) -> Floats:
+    step = curves.values("time_step")
+    return step if np.isfinite(step).any() else curves.values("time_per_step")
+
+
+def _named(curves: Curves) -> dict[str, Floats]:
+    """Part -> seconds per live row, for the parts that add up to a step."""
+    found: dict[str, Floats] = {}
+    for series in curves:
+        prefix = next((p for p in _PREFIXES if series.name.startswith(p)), None)
+        name = series.name[len(prefix) :] if prefix else ""
+        if not name or "/" in name or name == "step" or name in _INSIDE:
+            continue
+        values = curves.values(series.metric)
+        if np.isfinite(values).any():
+            found[name] = values
+    return found
+
+
+def _steady(named: dict[str, Floats]) -> list[Floats]:
+    return [values for name, values in named.items() if name not in _PERIODIC]
+
+
+def _total(named: list[Floats], n: int) -> Floats:
+    return np.asarray(sum((np.nan_to_num(values) for values in named), np.zeros(n)))
+
+
+def _quiet(named: dict[str, Floats], n: int) -> NDArray[np.bool_]:
+    """Rows without validation and checkpoint; all rows where every row has one."""
+    quiet = _total([named[name] for name in _PERIODIC if name in named], n) <= 0
+    return quiet if quiet.any() else np.ones(n, dtype=np.bool_)
+
+
+def _part(name: str, values: Floats, steps: Ints) -> TimingPart:
+    there = np.isfinite(values) & (values > 0)
+    if not there.any():
+        there = np.isfinite(values)
+    gaps = np.diff(steps[there])
+    usual = np.diff(steps)
+    stride = max(1.0, _median(usual.astype(float))) if len(usual) else 1.0
+    every = max(1, round(_median(gaps.astype(float)) / stride)) if len(gaps) else max(1, len(steps))
+    return TimingPart(name, _median(values[there]), 0.0, every)
+
+
+def _shared(part: TimingPart, whole: float) -> TimingPart:
+    return TimingPart(part.name, part.seconds, part.seconds / part.every / whole, part.every)
+
+
+def _net_factor(curves: Curves) -> Floats:
+    step = _step(curves)
+    off = np.nan_to_num(curves.values("time_testing")) + np.nan_to_num(curves.values("time_save_checkpoint"))
+    net = step - off
+    return np.where(net > 0, step / np.where(net > 0, net, 1.0), 1.0)
+
+
+def _median(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else float("nan")
+
+
+def _known(value: float) -> float | None:
+    return value if np.isfinite(value) else None

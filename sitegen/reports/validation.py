@@ -1,0 +1,143 @@
+"""Validation metrics: which data set, which statistic, and the number a run is known by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sitegen.metrics import glossary
+from sitegen.model import Series
+from sitegen.reports.curves import Curves
+from sitegen.reports.shapes import Best, ValidationView
+
+_MODERN = re.compile(
+    r"val-(?P<kind>core|aux)/(?P<dataset>.+)/(?P<variable>[^/]+)"
+    r"/(?P<statistic>mean|best|worst|maj|std)@(?P<n>\d+)(?:/(?P<part>mean|std))?"
+)
+_OLDER = re.compile(r"(?:val/)?test_score/(?P<dataset>.+)")
+_STATISTICS = ("mean", "maj", "best", "worst", "std")
+_SFT = "val_loss"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A validation metric taken apart."""
+
+    dataset: str
+    core: bool
+    variable: str
+    statistic: str  # "mean", "maj", "best", "worst", "std"
+    n: int  # answers per prompt
+    spread: bool  # a spread of scores, not a score
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Sort key: the headline number of a data set first."""
+        return (
+            not self.core,
+            self.spread,
+            _STATISTICS.index(self.statistic),
+            self.variable != "acc",
+            self.variable,
+            -self.n,
+        )
+
+
+def parse(raw: str) -> Name | None:
+    """Take a logged name apart; None where it is no validation score of a data set.
+
+    A data set may contain slashes (`openai/gsm8k`), so names are split from the right.
+    """
+    modern = _MODERN.fullmatch(raw)
+    if modern:
+        statistic, part = modern["statistic"], modern["part"]
+        return Name(
+            modern["dataset"],
+            modern["kind"] == "core",
+            modern["variable"],
+            statistic,
+            int(modern["n"]),
+            statistic == "std" or part == "std",
+        )
+    older = _OLDER.fullmatch(raw)
+    return Name(older["dataset"], True, "reward", "mean", 1, False) if older else None
+
+
+def views(curves: Curves) -> tuple[ValidationView, ...]:
+    """Every validation metric with a value, data set by data set, headline number first."""
+    found = [(name, series) for series in curves if (name := parse(series.name)) is not None]
+    found.sort(key=lambda pair: (pair[0].dataset, pair[0].rank, pair[1].name))
+    scores = [view for name, series in found if (view := _view(curves, name.dataset, name.core, series))]
+    loss = curves.by_key(_SFT)
+    extra = _view(curves, "loss", True, loss) if loss is not None else None
+    return tuple(scores if extra is None else [*scores, extra])
+
+
+def best(curves: Curves, seen: Iterable[ValidationView]) -> Best | None:
+    """The number a run is known by; None where it logged neither validation nor score nor loss.
+
+    Best headline validation where there is one: of the data set validated most often, by name where that
+    ties. Else the best window mean of the training score, never a single lucky step.
+    """
+    headline = _headline(seen)
+    if headline is not None:
+        return Best(headline.dataset, headline.name, headline.best, headline.best_step, True)
+    for key, label in (("score", "training score"), ("rewards", "training reward")):
+        found = _best_window(curves, key, label)
+        if found is not None:
+            return found
+    return None
+
+
+def headline_view(seen: Iterable[ValidationView]) -> ValidationView | None:
+    """The validation metric that stands for the run, or None."""
+    return _headline(seen)
+
+
+def _headline(seen: Iterable[ValidationView]) -> ValidationView | None:
+    firsts: dict[str, ValidationView] = {}
+    for view in seen:
+        name = parse(view.name)
+        if name is None or not name.spread:
+            firsts.setdefault(view.dataset, view)
+    ranked = sorted(firsts.values(), key=lambda view: (not view.core, -_evals(view), view.dataset))
+    return ranked[0] if ranked else None
+
+
+def _evals(view: ValidationView) -> int:
+    return int(np.isfinite(view.series.values[view.series.live]).sum())
+
+
+def _view(curves: Curves, dataset: str, core: bool, series: Series) -> ValidationView | None:
+    steps, values = curves.points(series)
+    if not len(values):
+        return None
+    lower = glossary().describe(series.name).better == "down"
+    place = int(np.argmin(values) if lower else np.argmax(values))
+    return ValidationView(
+        dataset,
+        series.name,
+        core,
+        series,
+        float(values[0]),
+        float(values[-1]),
+        float(values[place]),
+        int(steps[place]),
+    )
+
+
+def _best_window(curves: Curves, key: str, label: str) -> Best | None:
+    series = curves.by_key(key)
+    if series is None:
+        return None
+    steps, values = curves.points(series)
+    if not len(values):
+        return None
+    width = min(len(values), max(3, min(20, len(values) // 10)))
+    means = np.convolve(values, np.full(width, 1.0 / width), mode="valid")
+    place = int(np.argmax(means))
+    label = f"{label}, mean of {width} steps" if width > 1 else label
+    return Best(label, series.name, float(means[place]), int(steps[place + width - 1]), False)
