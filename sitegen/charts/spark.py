@@ -43,7 +43,7 @@ def spark(
         return drawn("")
     x: Floats = np.array([_WIDTH / 2])
     if y.size > 1:
-        x = at * ((_WIDTH - 4) / (y.size - 1)) + 2.0
+        x = np.linspace(2.0, _WIDTH - 2.0, y.size)[at]
     line = paths.polyline(x, _levels(y[at]), np.diff(at, prepend=at[0]) > 1)
     words = f"{label} from {human(float(y[at[0]]))} to {human(float(y[at[-1]]))}"
     return drawn(
