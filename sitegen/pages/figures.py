@@ -1,0 +1,231 @@
+"""The charts of a run page: the overview, the groups, and the moment of an incident."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from sitegen import charts
+from sitegen.model import Incident, Series, Severity
+from sitegen.pages import words
+from sitegen.reports.shapes import MetricView, RunReport
+
+_BEHIND = {charts.FULL: "sg-behind", charts.SMALL: "sg-behind-small"}
+_GROUPS = {
+    "reward": "Reward",
+    "kl": "KL",
+    "entropy": "Entropy",
+    "policy": "Policy",
+    "critic": "Critic",
+    "length": "Length",
+    "rollout": "Rollout",
+    "speed": "Speed",
+    "memory": "Memory",
+    "validation": "Validation",
+    "other": "Other metrics",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart with its caption."""
+
+    id: str
+    family: str
+    title: str
+    name: str
+    note: str
+    svg: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Metrics of one family: those drawn here, and links to those in the overview."""
+
+    key: str
+    title: str
+    figures: tuple[Figure, ...]
+    above: tuple[tuple[str, str], ...]  # (id, title)
+
+    @property
+    def size(self) -> int:
+        """Metrics of the family, wherever they are drawn."""
+        return len(self.figures) + len(self.above)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """All charts of a page, and the backdrops they share."""
+
+    backdrops: tuple[Markup, ...]
+    overview: tuple[Figure, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def size(self) -> int:
+        """Metrics of the run."""
+        return sum(group.size for group in self.groups)
+
+
+def frame(report: RunReport) -> charts.Frame | None:
+    """Range of x on the page: every step of the run, rewritten ones included. None without steps."""
+    run = report.run
+    ends = [step for segment in run.segments for step in (segment.first, segment.last)]
+    ends += [step for step in (run.first_step, run.last_step) if step is not None]
+    if not ends:
+        return None
+    marks = tuple(_mark(one) for one in report.incidents if one.first is not None)
+    return charts.Frame(min(ends), max(ends), charts.live_spans(report.phases, run.segments), marks)
+
+
+def sheet(report: RunReport, within: charts.Frame | None) -> Sheet:
+    """Overview and groups of a run; empty where no step was logged."""
+    if within is None or not report.metrics:
+        return Sheet((), (), ())
+    ids = _ids(view.series.name for view in report.metrics)
+    first = [view for view in report.metrics if view.overview]
+    return Sheet(
+        backdrops=tuple(charts.backdrop(within, size, name) for size, name in _BEHIND.items()),
+        overview=tuple(
+            _figure(view, ids, within, charts.FULL, _limits(view, report.incidents)) for view in first
+        ),
+        groups=tuple(_group(key, report, ids, within) for key in _families(report.metrics)),
+    )
+
+
+def moment(incident: Incident, report: RunReport, within: charts.Frame | None) -> Figure | None:
+    """The metric of an incident around its onset, with its threshold; None where there is nothing to draw."""
+    found = _evidence(incident, report)
+    if found is None or within is None or incident.first is None:
+        return None
+    series, title, unit, family = found
+    window = _window(incident, within)
+    limits = _limit(incident)
+    svg = charts.chart(series, window, charts.EVIDENCE, title=title, unit=unit, limits=limits)
+    return Figure("", family, title, series.name, unit, svg)
+
+
+def _mark(incident: Incident) -> charts.Mark:
+    assert incident.first is not None
+    title = f"{incident.rule} {incident.title}, {words.span(incident.first, incident.last)}"
+    return charts.Mark(incident.first, incident.severity.word, incident.rule, title, f"#{incident.anchor}")
+
+
+def _families(views: Sequence[MetricView]) -> list[str]:
+    """Groups in page order: `report.metrics` is sorted by them."""
+    return list(dict.fromkeys(view.metric.group for view in views))
+
+
+def _group(key: str, report: RunReport, ids: dict[str, str], within: charts.Frame) -> Group:
+    views = [view for view in report.metrics if view.metric.group == key]
+    return Group(
+        key=key,
+        title=_GROUPS.get(key, key.capitalize()),
+        figures=tuple(_figure(view, ids, within, charts.SMALL, ()) for view in views if not view.overview),
+        above=tuple((ids[view.series.name], view.metric.title) for view in views if view.overview),
+    )
+
+
+def _figure(
+    view: MetricView,
+    ids: dict[str, str],
+    within: charts.Frame,
+    size: charts.Size,
+    limits: Sequence[charts.Limit],
+) -> Figure:
+    metric, series = view.metric, view.series
+    svg = charts.chart(
+        series, within, size, title=metric.title, unit=metric.unit, limits=limits, behind=_BEHIND[size]
+    )
+    return Figure(ids[series.name], metric.group, metric.title, series.name, _note(series, metric.unit), svg)
+
+
+def _note(series: Series, unit: str) -> str:
+    """Last value with its unit, the caption's right end."""
+    at = np.flatnonzero(np.isfinite(series.values) & series.live)
+    if not at.size:
+        return unit
+    return f"{words.number(float(series.values[at[-1]]), 3)} {unit}".rstrip()
+
+
+def _ids(names: Iterable[str]) -> dict[str, str]:
+    """A fragment id per metric; names that look alike get a number."""
+    taken: dict[str, int] = {}
+    out: dict[str, str] = {}
+    for name in names:
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "x"
+        taken[slug] = taken.get(slug, 0) + 1
+        out[name] = f"m-{slug}" if taken[slug] == 1 else f"m-{slug}.{taken[slug]}"
+    return out
+
+
+def _evidence(incident: Incident, report: RunReport) -> tuple[Series, str, str, str] | None:
+    """Series, title, unit and family to draw: the run's own metric, else the numbers of the evidence."""
+    for view in report.metrics:
+        if incident.metric is not None and incident.metric in (
+            view.metric.key,
+            view.series.metric,
+            view.series.name,
+        ):
+            return view.series, view.metric.title, view.metric.unit, view.metric.group
+    evidence = incident.evidence
+    if not any(value is not None for value in evidence.values):
+        return None
+    name = evidence.metric or incident.metric or incident.rule
+    n = len(evidence.steps)
+    values = np.array([np.nan if value is None else value for value in evidence.values], dtype=np.float64)
+    series = Series(
+        name,
+        name,
+        np.array(evidence.steps, dtype=np.int64),
+        values,
+        np.zeros(n, dtype=np.int64),
+        np.ones(n, dtype=bool),
+    )
+    return series, name, "", "other"
+
+
+def _window(incident: Incident, within: charts.Frame) -> charts.Frame:
+    """Steps around the onset: as much before as it takes to see what was usual, and the first part of it."""
+    assert incident.first is not None
+    last = incident.first if incident.last is None else incident.last
+    room = max(20, (within.last - within.first) // 8, min(last - incident.first, 60))
+    return charts.Frame(
+        max(within.first, incident.first - room),
+        max(min(within.last, incident.first + 2 * room), min(within.last, within.first + room)),
+        within.spans,
+        tuple(mark for mark in within.marks if mark.href == f"#{incident.anchor}"),
+    )
+
+
+def _limits(view: MetricView, incidents: Sequence[Incident]) -> tuple[charts.Limit, ...]:
+    """Threshold of the worst incident of this metric; `incidents` come worst first."""
+    keys = (view.metric.key, view.series.metric, view.series.name)
+    for incident in incidents:
+        if incident.metric in keys and incident.severity > Severity.INFO:
+            return _limit(incident)
+    return ()
+
+
+def _limit(incident: Incident) -> tuple[charts.Limit, ...]:
+    evidence = incident.evidence
+    known = [
+        (step, limit)
+        for step, limit in zip(evidence.steps, evidence.thresholds, strict=False)
+        if limit is not None and np.isfinite(limit)
+    ]
+    if (
+        not known
+        and incident.threshold is not None
+        and incident.first is not None
+        and np.isfinite(incident.threshold)
+    ):
+        known = [(incident.first, incident.threshold)]
+    if not known:
+        return ()
+    label = f"{incident.rule} limit {words.number(known[-1][1], 3)}"
+    return (charts.Limit(label, tuple(step for step, _ in known), tuple(limit for _, limit in known)),)

@@ -1,0 +1,145 @@
+"""What happened in a run: a card per incident, the remarks, and what could not be checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from sitegen import charts
+from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
+from sitegen.pages import advice, figures, words
+from sitegen.reports.shapes import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A number before and after the onset, as text; None = the run did not log it."""
+
+    label: str
+    before: str | None
+    after: str | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An incident as shown."""
+
+    anchor: str
+    rule: str
+    title: str
+    severity: str
+    when: str
+    message: str
+    changes: tuple[Change, ...]
+    causes: tuple[Markup, ...]
+    advice: tuple[Markup, ...]
+    lines: tuple[LogLine, ...]
+    figure: figures.Figure | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """A rule that could not run, and why."""
+
+    rule: str
+    title: str
+    missing: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What the rules came to, counted."""
+
+    rules: int
+    fired: int
+    clear: int
+    unchecked: tuple[Unchecked, ...]
+    missing: tuple[tuple[str, int], ...]  # (metric, rules that wanted it), most wanted first
+
+    @property
+    def sentence(self) -> str:
+        """`34 rules checked: 2 fired, 21 clear, 11 could not be checked`."""
+        if not self.rules:
+            return "No rule was run on this run"
+        tail = f", {len(self.unchecked)} could not be checked" if self.unchecked else ""
+        return f"{words.plural(self.rules, 'rule')}: {self.fired} fired, {self.clear} clear{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Everything the section "What happened" shows."""
+
+    counts: tuple[tuple[str, str], ...]  # (severity word, "2 errors"), worst first
+    cards: tuple[Card, ...]
+    remarks: tuple[Card, ...]
+    checks: Checks
+
+
+def happened(report: RunReport, within: charts.Frame | None) -> Happened:
+    """Cards worst first, remarks apart, verdicts counted."""
+    found = Counter(incident.severity.word for incident in report.incidents)
+    serious = [one for one in report.incidents if one.severity > Severity.INFO]
+    remarks = [one for one in report.incidents if one.severity == Severity.INFO]
+    return Happened(
+        counts=tuple((word, words.severity(word, n)) for word, n in words.worst(found)),
+        cards=tuple(card(one, report, within) for one in serious),
+        remarks=tuple(card(one, report, within, drawn=False) for one in remarks),
+        checks=checks(report),
+    )
+
+
+def card(incident: Incident, report: RunReport, within: charts.Frame | None, drawn: bool = True) -> Card:
+    """An incident with its evidence. Remarks are told without a chart."""
+    return Card(
+        anchor=incident.anchor,
+        rule=incident.rule,
+        title=incident.title,
+        severity=incident.severity.word,
+        when=_when(incident),
+        message=incident.message,
+        changes=_changes(incident),
+        causes=advice.lines(incident.causes, report.run.config),
+        advice=advice.lines(incident.advice, report.run.config),
+        lines=incident.evidence.lines,
+        figure=figures.moment(incident, report, within) if drawn else None,
+    )
+
+
+def checks(report: RunReport) -> Checks:
+    """Verdicts counted, three-valued: what could not run is never clear."""
+    outcomes = Counter(verdict.outcome for verdict in report.verdicts)
+    skipped = [verdict for verdict in report.verdicts if verdict.outcome == Outcome.NOT_APPLICABLE]
+    wanted = Counter(name for verdict in skipped for name in verdict.missing)
+    return Checks(
+        rules=len(report.verdicts),
+        fired=outcomes[Outcome.FIRED],
+        clear=outcomes[Outcome.CLEAR],
+        unchecked=tuple(
+            Unchecked(one.rule, _title(one.rule, report), one.missing, one.reason) for one in skipped
+        ),
+        missing=tuple(sorted(wanted.items(), key=lambda item: (-item[1], item[0]))),
+    )
+
+
+def _title(code: str, report: RunReport) -> str:
+    rule = report.rules.get(code)
+    return rule.title if rule else ""
+
+
+def _when(incident: Incident) -> str:
+    tail = ", still so at the end" if incident.open and incident.first is not None else ""
+    return words.span(incident.first, incident.last) + tail
+
+
+def _changes(incident: Incident) -> tuple[Change, ...]:
+    facts: Sequence[Fact] = incident.evidence.facts
+    return tuple(Change(one.label, _text(one.before), _text(one.after), one.unit) for one in facts)
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else words.number(value, 3)

@@ -1,0 +1,230 @@
+"""One run: verdict, facts, phases, what happened, metrics, and where all of it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from sitegen import charts
+from sitegen.charts import timing
+from sitegen.model import MetricSummary, Page, Run
+from sitegen.pages import advice, figures, happened, prose, words
+from sitegen.pages import render as rendering
+from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
+
+_LINES = 200  # log lines shown; the rest is in the run's JSON
+_FIRST = 200  # characters of a first piece of advice above the fold
+
+
+@dataclass(frozen=True, slots=True)
+class FactBox:
+    """One of the six facts; no value = not logged."""
+
+    label: str
+    value: str | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What to do first, and the card that says more."""
+
+    text: Markup
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationRow:
+    """One validation metric, as text, with its course."""
+
+    dataset: str
+    name: str
+    core: bool
+    first: str
+    best: str
+    best_step: int
+    last: str
+    n: int
+    spark: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRow:
+    """One part of the step, as text."""
+
+    key: str  # CSS class of its colour
+    name: str
+    seconds: str
+    share: str
+    every: str
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    href: str
+    label: str
+    what: str
+
+
+def path(run: str) -> str:
+    """Where the page of a run lies below the site root."""
+    return f"runs/{run}/"
+
+
+def page(report: RunReport, render: rendering.Render) -> Page:
+    """`/runs/<run>/`, complete without JavaScript."""
+    run = report.run
+    within = figures.frame(report)
+    return rendering.page(
+        render,
+        "run.html",
+        path(run.id),
+        title=run.title,
+        description=words.clip(f"{report.headline}. {report.sentence}", 200),
+        kind="run",
+        filters=_filters(report),
+        report=report,
+        run=run,
+        facts=facts(report),
+        about=_about(run),
+        first=_first(report),
+        ribbon=charts.ribbon(within) if within else None,
+        happened=happened.happened(report, within),
+        sheet=figures.sheet(report, within),
+        validation=tuple(_validation(view) for view in report.validation),
+        time_bar=charts.stacked([(part.name, part.share) for part in report.timing]),
+        time_rows=tuple(_time_row(part, index) for index, part in enumerate(report.timing)),
+        log_lines=report.log_lines[:_LINES],
+        log_more=max(0, len(report.log_lines) - _LINES),
+        summary=tuple(_summary(one) for one in run.summary),
+        notes=prose.html(run.notes) if run.notes.strip() else None,
+        downloads=_downloads(run, rendering.root(path(run.id))),
+    )
+
+
+def facts(report: RunReport) -> tuple[FactBox, ...]:
+    """The six facts that matter, in the order people ask for them."""
+    run = report.run
+    return (
+        _best(report),
+        _steps(report),
+        FactBox("Wall time", None if run.wall_s is None else words.duration(run.wall_s), _dates(run)),
+        _gpus(run),
+        _throughput(report),
+        FactBox("Algorithm", run.algorithm, _version(run)),
+    )
+
+
+def _best(report: RunReport) -> FactBox:
+    best = report.row.best
+    if best is None:
+        return FactBox("Best validation", None, "")
+    label = "Best validation" if best.validation else "Best training score"
+    where = f"{best.label}, " if best.validation else ""
+    return FactBox(label, words.number(best.value), f"{where}step {words.count(best.step)}")
+
+
+def _steps(report: RunReport) -> FactBox:
+    run = report.run
+    if not run.steps:
+        return FactBox("Steps", "0", "no training step was logged")
+    notes = [f"of {words.count(run.planned_steps)} planned"] if run.planned_steps else []
+    if len(run.segments) > 1:
+        notes.append(words.plural(len(run.segments), "segment"))
+    if run.first_step is not None and run.steps != run.last_step:
+        notes.append(f"{words.count(run.first_step)} to {words.count(run.last_step)}")
+    return FactBox("Steps", words.count(run.steps), ", ".join(notes))
+
+
+def _dates(run: Run) -> str:
+    start, end = words.date(run.started_at), words.date(run.ended_at)
+    known = [day for day in dict.fromkeys((start, end)) if day != words.MISSING]
+    return " to ".join(known)
+
+
+def _gpus(run: Run) -> FactBox:
+    value = run.hardware or (None if run.gpus is None else words.plural(run.gpus, "GPU"))
+    hours = run.gpu_hours
+    return FactBox("GPUs", value, "" if hours is None else f"{words.hours(hours)} GPU-h")
+
+
+def _throughput(report: RunReport) -> FactBox:
+    value = report.row.throughput
+    if value is None:
+        return FactBox("Throughput", None, "")
+    return FactBox("Throughput", words.number(value), "tokens/s/GPU, net of validation")
+
+
+def _version(run: Run) -> str:
+    parts = (f"verl {run.verl_version}" if run.verl_version else "", (run.commit or "")[:8])
+    return " · ".join(part for part in parts if part)
+
+
+def _about(run: Run) -> tuple[str, ...]:
+    """The line under the name: model, experiment, owner, when."""
+    parts = (run.model, run.experiment, run.owner and f"by {run.owner}", _started(run))
+    return tuple(part for part in parts if part and part != run.title)
+
+
+def _started(run: Run) -> str:
+    return "" if run.started_at is None else f"started {words.minute(run.started_at)}"
+
+
+def _first(report: RunReport) -> Next | None:
+    """First advice of the worst incident, for the top of the page."""
+    for incident in report.incidents:
+        if incident.severity.word != "info" and incident.advice:
+            return Next(
+                advice.line(words.clip(incident.advice[0], _FIRST), report.run.config), incident.anchor
+            )
+    return None
+
+
+def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
+    run = report.run
+    known = (("status", report.status.value), ("algorithm", run.algorithm), ("model", run.model))
+    pairs = [(name, value) for name, value in known if value]
+    rules = dict.fromkeys(incident.rule for incident in report.incidents)
+    return (*pairs, *(("tag", tag) for tag in run.tags), *(("rule", code) for code in rules))
+
+
+def _validation(view: ValidationView) -> ValidationRow:
+    values = view.series.values[view.series.live]
+    shown = [float(value) for value in values[values == values]]
+    return ValidationRow(
+        dataset=view.dataset,
+        name=view.name,
+        core=view.core,
+        first=words.number(view.first),
+        best=words.number(view.best),
+        best_step=view.best_step,
+        last=words.number(view.last),
+        n=len(shown),
+        spark=charts.spark(shown, label=view.name, family="validation"),
+    )
+
+
+def _time_row(part: TimingPart, index: int) -> TimeRow:
+    every = "every step" if part.every <= 1 else f"every {words.count(part.every)} steps"
+    share = f"{part.share:.1%}".replace("%", " %")
+    return TimeRow(timing.colour(part.name, index), part.name, words.number(part.seconds, 3), share, every)
+
+
+def _summary(one: MetricSummary) -> tuple[str, ...]:
+    numbers = (one.first, one.last, one.min, one.max, one.mean)
+    lost = str(one.non_finite) if one.non_finite else ""
+    return (one.name, words.count(one.n), *(words.number(value) for value in numbers), lost)
+
+
+def _downloads(run: Run, root: str) -> tuple[Download, ...]:
+    return (
+        Download("data/steps.parquet", "steps.parquet", "every row, rewritten ones included"),
+        Download("data/steps.csv", "steps.csv", "the same as text"),
+        Download(
+            f"{root}api/v1/runs/{run.id}.json",
+            f"{words.clip(run.id, 40)}.json",
+            "verdicts, incidents, problems",
+        ),
+        Download("data/report.md", "report.md", "this page as a report with figures"),
+    )
