@@ -50,8 +50,8 @@ def _range(values: Sequence[float | None]) -> str:
 def _svg(name: str, values: Sequence[float | None], expect: Sequence[tuple[int, int]]) -> Markup:
     across = WIDTH / max(1, len(values))
     bands = "".join(
-        f'<rect class="sg-case-band" x="{(first - 1) * across:.1f}" width="{(last - first + 1) * across:.1f}" '
-        f'y="0" height="{HEIGHT}"/>'
+        f'<rect class="sg-case-band" x="{(first - 1) * across:.1f}" y="0" '
+        f'width="{(last - first + 1) * across:.1f}" height="{HEIGHT}"/>'
         for first, last in expect
     )
     return Markup(  # noqa: S704  built from numbers and the escaped name only

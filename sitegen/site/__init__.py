@@ -1,8 +1,21 @@
 """From an archive to pages and files; the one room that renders and writes a site."""
 
 from sitegen.site.prepare import Site, prepare
-from sitegen.site.publish import Manifest, publish
+from sitegen.site.publish import Manifest, publish, write
+from sitegen.site.search import index, region
 from sitegen.site.serve import serve
 from sitegen.site.templates import digest, environment, folder
 
-__all__ = ["Manifest", "Site", "digest", "environment", "folder", "prepare", "publish", "serve"]
+__all__ = [
+    "Manifest",
+    "Site",
+    "digest",
+    "environment",
+    "folder",
+    "index",
+    "prepare",
+    "publish",
+    "region",
+    "serve",
+    "write",
+]

@@ -8,7 +8,8 @@ lists are ever removed.
 from __future__ import annotations
 
 import json
-import os
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,20 @@ class Manifest:
         (site / NAME).write_text(json.dumps({"files": self.files}, indent=0) + "\n", "utf-8")
 
 
+Content = bytes | Path | Callable[[], bytes]
+
+
+def write(files: Mapping[str, Content], folder: Path) -> None:
+    """Write `files` (path below `folder` -> bytes, a file to copy, or a function that makes bytes)."""
+    for name, content in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            shutil.copyfile(content, target)
+        else:
+            target.write_bytes(content if isinstance(content, bytes) else content())
+
+
 def publish(staging: Path, site: Path) -> Manifest:
     """Move the build in `staging` to `site` and remove what the last build wrote and this one did not.
 
@@ -53,7 +68,7 @@ def publish(staging: Path, site: Path) -> Manifest:
     for name in now.files:
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(staging / name, target)  # same file system: staging lies beside the site
+        (staging / name).replace(target)  # same file system: staging lies beside the site
     _remove(site, sorted(set(before.files) - set(now.files)))
     now.write(site)
     return now

@@ -9,9 +9,9 @@ from pathlib import Path
 import jinja2
 
 import sitegen
+from sitegen.charts import spark
 from sitegen.errors import SitegenError
 from sitegen.pages import rows, words
-from sitegen.pages.sparks import spark
 
 PACKAGE = Path(sitegen.__file__).resolve().parent
 # Code that decides what a fragment looks like: a change there makes cached fragments stale.

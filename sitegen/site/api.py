@@ -1,0 +1,142 @@
+"""The `/api/v1` documents: the fields of `sitegen check --format json`, and the tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import orjson
+
+from sitegen.errors import Problem
+from sitegen.model import Incident, Leaderboard
+from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunReport, RunRow
+
+VERSION = 1
+ROOT = "api/v1/"
+
+
+def dump(document: object) -> bytes:
+    """JSON bytes; NaN and infinity become null, keys keep their order."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def run(report: RunReport) -> dict[str, object]:
+    """One run as `sitegen check --format json` lists it, with the fields of its table row."""
+    return run_row(report.row) | {
+        "phases": [{"phase": str(p.phase), "segment": p.segment, "first": p.first, "last": p.last}
+                   for p in report.phases],
+        "incidents": [incident(i) for i in report.incidents],
+        "verdicts": {v.rule: str(v.outcome) for v in report.verdicts},
+        "missing": {v.rule: list(v.missing) for v in report.verdicts if v.missing},
+        "problems": [problem(p) for p in report.problems],
+    }  # fmt: skip
+
+
+def run_row(row: RunRow) -> dict[str, object]:
+    """A run of `runs.json`: the columns of the table `runs` that a row carries."""
+    return {
+        "run": row.id,
+        "title": row.title,
+        "status": str(row.status),
+        "state": str(row.state),
+        "headline": row.headline,
+        "steps": row.steps,
+        "last_step": row.last_step,
+        "planned_steps": row.planned_steps,
+        "growing": row.growing,
+        "project": row.project,
+        "experiment": row.experiment,
+        "algorithm": row.algorithm,
+        "model": row.model,
+        "hardware": row.hardware,
+        "tags": list(row.tags),
+        "owner": row.owner,
+        "started_at": row.started_at,
+        "ended_at": row.ended_at,
+        "wall_s": row.wall_s,
+        "gpu_hours": row.gpu_hours,
+        "throughput": row.throughput,
+        "best": None if row.best is None else asdict(row.best),
+        "counts": dict(sorted(row.counts.items())),
+    }
+
+
+def incident(found: Incident) -> dict[str, object]:
+    """An incident with its advice."""
+    return {
+        "id": found.id,
+        "rule": found.rule,
+        "title": found.title,
+        "severity": found.severity.word,
+        "segment": found.segment,
+        "first": found.first,
+        "last": found.last,
+        "open": found.open,
+        "metric": found.metric,
+        "value": found.value,
+        "threshold": found.threshold,
+        "message": found.message,
+        "causes": list(found.causes),
+        "advice": list(found.advice),
+    }
+
+
+def incident_row(row: IncidentRow) -> dict[str, object]:
+    """An incident of `incidents.json`."""
+    return {
+        "run": row.run,
+        "id": row.id,
+        "rule": row.rule,
+        "title": row.title,
+        "severity": row.severity.word,
+        "first": row.first,
+        "last": row.last,
+        "open": row.open,
+        "message": row.message,
+        "happened_at": row.happened_at,
+        "run_status": str(row.run_status),
+        "model": row.model,
+        "algorithm": row.algorithm,
+        "project": row.project,
+    }
+
+
+def problem(found: Problem) -> dict[str, object]:
+    """A data problem."""
+    return asdict(found)
+
+
+def board(found: Leaderboard) -> dict[str, object]:
+    """A leaderboard with its entries and what it leaves out."""
+    return {
+        "slug": found.slug,
+        "title": found.title,
+        "summary": found.summary,
+        "group": found.group,
+        "unit": found.unit,
+        "better": found.better,
+        "entries": [asdict(entry) for entry in found.entries],
+        "left_out": [{"run": name, "why": why} for name, why in found.left_out],
+    }
+
+
+def documents(archive: ArchiveReport) -> dict[str, bytes]:
+    """Site path -> bytes of all documents that span runs."""
+    out = {
+        f"{ROOT}runs.json": {
+            "version": VERSION,
+            "now": archive.now,
+            "runs": [run_row(r) for r in archive.runs],
+        },
+        f"{ROOT}incidents.json": {
+            "version": VERSION,
+            "incidents": [incident_row(i) for i in archive.incidents],
+        },
+    }
+    for one in archive.leaderboards:
+        out[f"{ROOT}leaderboards/{one.slug}.json"] = {"version": VERSION, "leaderboard": board(one)}
+    return {path: dump(document) for path, document in out.items()}
+
+
+def run_document(report: RunReport) -> bytes:
+    """`/api/v1/runs/<run>.json`: the same shape as `sitegen check`, with one run."""
+    return dump({"version": VERSION, "runs": [run(report)]})

@@ -1,0 +1,154 @@
+"""Everything a site consists of, without a word about who writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sitegen import archive as archives
+from sitegen import reports
+from sitegen.config import Config
+from sitegen.model import Page
+from sitegen.pages import boards, home, incidents, problems, rules, runs
+from sitegen.pages.render import Render
+from sitegen.reports.shapes import ArchiveReport
+from sitegen.site import api, downloads, rendering
+from sitegen.site.publish import Content
+from sitegen.site.redirects import redirects
+from sitegen.site.rendering import RunEntry, renderer
+from sitegen.site.templates import digest, environment
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Pages and files of a site.
+
+    Run pages carry no HTML here: thousands of them would fill the memory. `html` fetches it when it
+    is written.
+
+    Args:
+        pages: all pages; those of runs with empty `html`.
+        files: site path -> bytes, a file to copy, or a function that makes the bytes.
+        now: newest time stamp in the archive, Unix seconds.
+        report: what the cross-run pages were made of.
+        load: path of a run page -> its HTML.
+        rendered: run pages that were drawn in this build, not taken from the cache.
+    """
+
+    pages: tuple[Page, ...]
+    files: Mapping[str, Content]
+    now: float | None
+    report: ArchiveReport
+    load: Callable[[str], str] = field(repr=False)
+    rendered: int = 0
+
+    def html(self, page: Page) -> str:
+        """The fragment of `page`."""
+        return page.html or self.load(page.path)
+
+
+def prepare(
+    runs_folder: Path, home_folder: Path, config: Config, progress: Callable[[str], None] | None = None
+) -> Site:
+    """Read what changed under `runs_folder`, annotate and render.
+
+    `progress` is told what happens, one short line at a time. Raises SitegenError.
+    """
+    say = progress or (lambda line: None)
+    archives.update(runs_folder, home_folder, jobs=config.jobs, progress=progress)
+    archive = archives.Archive(home_folder)
+    say("annotating")
+    found = reports.build(archive, config)
+    render = renderer(environment(config.templates))
+    pages = [*cross_pages(found.archive, render, config.title)]
+    files: dict[str, Content] = dict(api.documents(found.archive))
+    drawn = _Runs(archive, found, digest(config.templates), config)
+    aliases: dict[str, tuple[str, ...]] = {}
+    for run, entry in drawn.entries(say):
+        pages.append(replace(entry.page, html=""))
+        aliases[run] = entry.aliases
+        files |= _run_files(archive.steps(run), run, drawn, bool(entry.report_md))
+    # drawn pages come after cached ones: a warm build must not list them in another order
+    pages.sort(key=lambda page: page.path)
+    taken = [*archive.runs(), *(run for run, _, _ in found.archive.removed)]
+    files |= redirects(aliases, taken)
+    return Site(
+        tuple(pages),
+        dict(sorted(files.items())),
+        found.archive.now,
+        found.archive,
+        drawn.html,
+        drawn.rendered,
+    )
+
+
+def cross_pages(report: ArchiveReport, render: Render, title: str) -> Iterator[Page]:
+    """All pages that span runs, and the tombstones."""
+    yield home.page(report, render, title)
+    yield runs.page(report, render)
+    yield from boards.pages(report, render)
+    yield incidents.page(report, render)
+    yield from rules.pages(report, render)
+    yield problems.page(report, render)
+    present = {row.id for row in report.runs}
+    for run, date, why in report.removed:
+        if run not in present:
+            yield runs.tombstone(run, date, why, render)
+
+
+class _Runs:
+    """Entries of all runs, from the cache where nothing that they show has changed."""
+
+    def __init__(
+        self, archive: archives.Archive, found: reports.Reports, digest: str, config: Config
+    ) -> None:
+        self._archive, self._found, self._config = archive, found, config
+        self.keys = {run: rendering.key(found.key(run), digest) for run in archive.runs()}
+        self.rendered = 0
+
+    def entries(self, say: Callable[[str], None]) -> Iterator[tuple[str, RunEntry]]:
+        """(run, entry) of every run; those that changed are drawn, and come last."""
+        stale = []
+        for run in self.keys:
+            entry = self._cached(run)
+            if entry is None:
+                stale.append(run)
+            else:
+                yield run, entry
+        self.rendered = len(stale)
+        if stale:
+            say(f"drawing {len(stale)} of {len(self.keys)} run pages")
+        changed = (self._found.run(run) for run in stale)
+        made = rendering.entries(changed, self._config.templates, len(stale), self._config.jobs)
+        for run, entry in zip(stale, made, strict=True):
+            self._archive.keep(rendering.ROOM, self.keys[run], entry.pack())
+            yield run, entry
+        self._archive.prune(rendering.ROOM, set(self.keys.values()))
+
+    def html(self, path: str) -> str:
+        """Fragment of the run page `path`."""
+        return self.load(path.split("/")[1]).page.html
+
+    def load(self, run: str) -> RunEntry:
+        """The entry that `entries` left in the cache."""
+        entry = self._cached(run)
+        assert entry is not None, "an entry was removed while the site was built"
+        return entry
+
+    def _cached(self, run: str) -> RunEntry | None:
+        data = self._archive.cached(rendering.ROOM, self.keys[run])
+        try:
+            return None if data is None else RunEntry.unpack(data)
+        except ValueError:
+            return None  # damaged: drawn again
+
+
+def _run_files(steps: Path, run: str, drawn: _Runs, reported: bool) -> dict[str, Content]:
+    files: dict[str, Content] = {f"{api.ROOT}runs/{run}.json": lambda: drawn.load(run).api.encode()}
+    if steps.is_file():
+        files[f"runs/{run}/data/steps.parquet"] = steps
+        files[f"runs/{run}/data/steps.csv"] = lambda: downloads.csv(steps)
+    if reported:
+        files[f"runs/{run}/report.md"] = lambda: drawn.load(run).report_md.encode()
+    return files

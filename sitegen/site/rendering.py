@@ -1,0 +1,123 @@
+"""Run pages: rendered once per change, kept in the archive's cache, in several processes when many."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+import orjson
+
+from sitegen.model import Page
+from sitegen.pages import run as run_page
+from sitegen.pages.render import Render
+from sitegen.reports.shapes import RunReport
+from sitegen.site import api
+from sitegen.site.templates import environment
+
+ROOM = "fragments"
+PARALLEL_FROM = 16  # fewer changed runs than this are done before a second process has started
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """All that a site keeps of one rendered run."""
+
+    page: Page
+    api: str  # JSON document
+    aliases: tuple[str, ...]
+    report_md: str  # "" where no report is written
+
+    def pack(self) -> bytes:
+        """Bytes for the cache."""
+        return orjson.dumps(self)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> RunEntry:
+        """The entry of `pack`; raises ValueError for damaged bytes."""
+        try:
+            raw = orjson.loads(data)
+            raw["page"]["filters"] = tuple((name, value) for name, value in raw["page"]["filters"])
+            return cls(Page(**raw["page"]), raw["api"], tuple(raw["aliases"]), raw["report_md"])
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"damaged fragment: {error}") from error
+
+
+def key(report_key: str, digest: str) -> str:
+    """Cache key of a run's entry."""
+    return hashlib.sha256(f"{report_key}\0{digest}".encode()).hexdigest()[:40]
+
+
+def renderer(env: jinja2.Environment) -> Render:
+    """A Render over `env`."""
+
+    def render(template: str, /, **context: object) -> str:
+        return env.get_template(template).render(context)
+
+    return render
+
+
+def entry(report: RunReport, render: Render) -> RunEntry:
+    """Page, API document and report of one run."""
+    page = run_page.page(report, render)
+    searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
+    document = api.run_document(report).decode()
+    return RunEntry(searchable, document, report.run.aliases, _report_md(report))
+
+
+def entries(
+    reports: Iterable[RunReport], overrides: Path | None, many: int, jobs: int | None
+) -> Iterator[RunEntry]:
+    """Entries of `reports` in their order; in `jobs` processes where `many` of them are worth it.
+
+    A report is made here and rendered there: at most a few wait, so that memory stays flat.
+    """
+    workers = min(jobs or os.cpu_count() or 1, max(1, many // 8))
+    if workers < 2 or many < PARALLEL_FROM:
+        render = renderer(environment(overrides))
+        yield from (entry(report, render) for report in reports)
+        return
+    context = multiprocessing.get_context("spawn")  # threads of numpy and Arrow do not survive a fork
+    with ProcessPoolExecutor(workers, context, _start, (overrides,)) as pool:
+        waiting: deque[Future[bytes]] = deque()
+        for report in reports:
+            waiting.append(pool.submit(_work, report))
+            if len(waiting) > 2 * workers:
+                yield RunEntry.unpack(waiting.popleft().result())
+        while waiting:
+            yield RunEntry.unpack(waiting.popleft().result())
+
+
+def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
+    row = report.row
+    pairs = [("status", str(row.status)), ("model", row.model), ("algorithm", row.algorithm)]
+    pairs += [("severity", word) for word in sorted({i.severity.word for i in report.incidents})]
+    pairs += [("rule", code) for code in sorted({i.rule for i in report.incidents})]
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def _report_md(report: RunReport) -> str:
+    try:
+        from sitegen.pages import report_md  # type: ignore[attr-defined,unused-ignore]
+    except ImportError:  # a site without it has no report.md, and its run pages offer none
+        return ""
+    return str(report_md.document(report))
+
+
+_render: Callable[..., str] | None = None  # one per worker process
+
+
+def _start(overrides: Path | None) -> None:
+    global _render  # the environment compiles templates once per process
+    _render = renderer(environment(overrides))
+
+
+def _work(report: RunReport) -> bytes:
+    assert _render is not None
+    return entry(report, _render).pack()

@@ -1,0 +1,53 @@
+"""The search index: what of a page is found, by which filters, and the run of Pagefind over a site."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from markupsafe import Markup, escape
+from pagefind.service import get_executable
+
+from sitegen.errors import SitegenError
+from sitegen.model import Page
+
+FOLDER = "pagefind"
+# The ready-made interfaces that Pagefind writes beside its index; ours is assets/search.js.
+_UNUSED = ("pagefind-ui.*", "pagefind-modular-ui.*", "pagefind-component-ui.*", "pagefind-highlight.*")
+_TIMEOUT_S = 1800
+
+
+def region(page: Page, html: str) -> str:
+    """`html` as an indexed region with its filters, or as it is where the page is left out of search."""
+    if not page.search:
+        return html
+    marks = [_mark("pagefind-meta", "title", page.title), _mark("pagefind-filter", "kind", page.kind)]
+    marks += [_mark("pagefind-filter", name, value) for name, value in page.filters]
+    return f"<div data-pagefind-body>{''.join(marks)}{html}</div>"
+
+
+def index(site: Path, language: str = "en") -> None:
+    """Write `site`/pagefind over the marked regions of all pages below `site`.
+
+    `language` decides the stemming for the whole site: one index, whatever a page says of itself.
+    Raises SitegenError where Pagefind is missing or fails.
+    """
+    binary = get_executable()
+    if binary is None:
+        raise SitegenError("Pagefind is not installed; expected the wheel: pip install 'pagefind[bin]'.")
+    command = [str(binary), "--site", str(site), "--output-subdir", FOLDER, "--force-language", language]
+    try:
+        done = subprocess.run(  # noqa: S603  our own binary, no shell, paths only
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SitegenError(f"Pagefind could not index {site}: {error}") from error
+    if done.returncode:
+        raise SitegenError(f"Pagefind could not index {site}:\n{done.stdout}{done.stderr}".rstrip())
+    for pattern in _UNUSED:
+        for file in (site / FOLDER).glob(pattern):
+            file.unlink()
+
+
+def _mark(kind: str, name: str, value: str) -> Markup:
+    return Markup('<span hidden data-{}="{}[data-v]" data-v="{}"></span>').format(kind, name, escape(value))

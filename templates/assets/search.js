@@ -1,0 +1,178 @@
+/* Search over the index that Pagefind left beside the pages. Nothing is loaded before somebody searches. */
+(function () {
+  "use strict";
+  var opener = document.querySelector("[data-sg-find]");
+  if (!opener || !window.HTMLDialogElement) return;
+  var root = new URL(opener.dataset.sgFind.replace(/\/?$/, "/"), location.href);
+  var KINDS = { run: "Runs", rule: "Rules", board: "Leaderboards", guide: "Guides" };
+  var FILTERS = ["kind", "status", "severity", "rule", "algorithm", "model"];
+  var PAGE = 10;
+  var dialog, input, chips, note, list, engine, chosen = {}, turn = 0;
+
+  opener.addEventListener("click", open);
+  document.addEventListener("keydown", function (event) {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName) || document.activeElement.isContentEditable) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    open();
+  }, true);
+
+  function open() {
+    if (!dialog) build();
+    if (!dialog.open) dialog.showModal();
+    input.focus();
+    input.select();
+    load();
+  }
+
+  function build() {
+    dialog = element("dialog", { className: "sg-find" });
+    dialog.setAttribute("aria-label", "Search");
+    input = element("input", { type: "search", placeholder: "Search runs, incidents, log lines, rules", autocomplete: "off", spellcheck: false });
+    input.setAttribute("aria-label", "Search the site");
+    input.setAttribute("aria-controls", "sg-find-list");
+    chips = element("div", { className: "sg-find-chips" });
+    note = element("p", { className: "sg-find-note" });
+    note.setAttribute("role", "status");
+    list = element("ol", { className: "sg-find-list", id: "sg-find-list" });
+    var close = element("button", { type: "button", className: "sg-find-close", textContent: "Close" });
+    close.addEventListener("click", function () { dialog.close(); });
+    var bar = element("div", { className: "sg-find-bar" });
+    bar.append(input, close);
+    dialog.append(bar, chips, note, list);
+    document.body.append(dialog);
+    var timer;
+    input.addEventListener("input", function () { clearTimeout(timer); timer = setTimeout(search, 120); });
+    dialog.addEventListener("click", function (event) { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("keydown", walk);
+    list.addEventListener("click", function (event) { if (event.target.closest("a")) dialog.close(); });
+  }
+
+  function walk(event) {
+    event.stopPropagation();  /* the theme has keys of its own */
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp" && event.key !== "Enter") return;
+    var links = Array.from(list.querySelectorAll("a"));
+    var at = links.indexOf(document.activeElement);
+    if (event.key === "Enter") {
+      if (document.activeElement === input && links.length) { event.preventDefault(); links[0].click(); }
+      return;
+    }
+    event.preventDefault();
+    var next = at + (event.key === "ArrowDown" ? 1 : -1);
+    (links[next] || (next < 0 ? input : links[at]) || input).focus();
+  }
+
+  function load() {
+    if (engine) return engine;
+    if (location.protocol === "file:") {
+      say("Search needs a web server: browsers do not let a page read an index from a file. `sitegen serve` shows this site with search.");
+      return null;
+    }
+    say("Loading the index…");
+    engine = import(new URL("pagefind/pagefind.js", root).href).then(function (pagefind) {
+      return Promise.resolve(pagefind.options({ baseUrl: root.pathname, excerptLength: 24 })).then(function () {
+        return pagefind.filters();
+      }).then(function (filters) {
+        drawChips(filters);
+        say("");
+        return pagefind;
+      });
+    }).catch(function () {
+      engine = null;
+      say("The search index could not be loaded. It is written by the last step of a build; build again if it is missing.");
+      return null;
+    });
+    engine.then(search);
+    return engine;
+  }
+
+  function drawChips(filters) {
+    chips.replaceChildren();
+    FILTERS.forEach(function (name) {
+      var values = Object.keys(filters[name] || {});
+      if (values.length < 2) return;
+      var select = element("select", {});
+      select.setAttribute("aria-label", name);
+      select.append(element("option", { value: "", textContent: "any " + name }));
+      values.sort().forEach(function (value) {
+        var label = (name === "kind" && KINDS[value]) || value;
+        select.append(element("option", { value: value, textContent: label + " (" + filters[name][value] + ")" }));
+      });
+      select.addEventListener("change", function () {
+        if (select.value) chosen[name] = select.value; else delete chosen[name];
+        search();
+      });
+      chips.append(select);
+    });
+  }
+
+  function search() {
+    if (!engine) return;
+    var mine = ++turn;
+    var words = input.value.trim();
+    engine.then(function (pagefind) {
+      if (!pagefind || mine !== turn) return null;
+      if (!words && !Object.keys(chosen).length) { list.replaceChildren(); say(""); return null; }
+      return pagefind.search(words || null, { filters: chosen }).then(function (found) {
+        if (mine === turn) return show(found.results, 0, mine);
+        return null;
+      });
+    });
+  }
+
+  function show(results, from, mine) {
+    return Promise.all(results.slice(from, from + PAGE).map(function (one) { return one.data(); })).then(function (pages) {
+      if (mine !== turn) return;
+      if (!from) list.replaceChildren();
+      var more = list.querySelector(".sg-find-more");
+      if (more) more.remove();
+      say(results.length === 1 ? "1 page" : results.length + " pages");
+      pages.forEach(function (page) { list.append(entry(page)); });
+      var left = results.length - from - PAGE;
+      if (left > 0) {
+        var item = element("li", { className: "sg-find-more" });
+        var button = element("button", { type: "button", className: "sg-find-close", textContent: left + " more" });
+        button.addEventListener("click", function () { show(results, from + PAGE, mine); });
+        item.append(button);
+        list.append(item);
+      }
+    });
+  }
+
+  function entry(page) {
+    var item = element("li", {});
+    item.append(link(page.url, page.meta.title));
+    var parts = (page.sub_results || []).filter(function (part) { return part.url !== page.url; }).slice(0, 3);
+    if (!parts.length) item.append(excerpt(page.excerpt));
+    parts.forEach(function (part) {
+      var inner = element("div", { className: "sg-find-part" });
+      inner.append(link(part.url, part.title), excerpt(part.excerpt));
+      item.append(inner);
+    });
+    return item;
+  }
+
+  function link(url, text) { return element("a", { href: url, textContent: text }); }
+
+  /* Pagefind's excerpts are escaped text with <mark> around the words found; only those marks are kept. */
+  function excerpt(html) {
+    var paragraph = element("p", {});
+    html.split(/(<mark>.*?<\/mark>)/).forEach(function (piece) {
+      var marked = /^<mark>(.*)<\/mark>$/.exec(piece);
+      var text = plain(marked ? marked[1] : piece);
+      paragraph.append(marked ? element("mark", { textContent: text }) : text);
+    });
+    return paragraph;
+  }
+
+  function plain(escaped) {
+    var area = document.createElement("textarea");
+    area.innerHTML = escaped;
+    return area.value;
+  }
+
+  function say(text) { note.textContent = text; note.hidden = !text; }
+
+  function element(name, properties) { return Object.assign(document.createElement(name), properties); }
+})();

@@ -1,0 +1,145 @@
+/* Sorts and filters tables that are complete without it. The state is in the address, so that a view can be linked.
+   table[id] + form[data-sg-table=id]: rows carry data-<facet>, several values divided by a line break.
+   th[data-sort=text|num]: cells sort by data-v where they have it, else by their text. */
+(function () {
+  "use strict";
+  var collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+  document.querySelectorAll(".sg-page pre.sg-copy").forEach(copyable);
+  document.querySelectorAll("form[data-sg-table]").forEach(function (form) {
+    var table = document.getElementById(form.dataset.sgTable);
+    if (table) start(table, form);
+  });
+  document.querySelectorAll("table[data-sg-sort], #last-runs").forEach(function (table) {
+    start(table, null);
+  });
+
+  function start(table, form) {
+    var body = table.tBodies[0];
+    var rows = Array.from(body.rows).map(function (tr, place) {
+      return { tr: tr, place: place, text: null };
+    });
+    var heads = Array.from(table.tHead.rows[0].cells);
+    var order = { column: -1, down: false };
+    heads.forEach(function (th, column) {
+      if (!th.dataset.sort) return;
+      var button = document.createElement("button");
+      button.type = "button";
+      button.append.apply(button, th.childNodes);
+      th.append(button);
+      button.addEventListener("click", function () {
+        var first = th.dataset.sort === "num";
+        if (order.column !== column) order = { column: column, down: first };
+        else if (order.down === first) order.down = !first;
+        else order = { column: -1, down: false };
+        sort();
+        remember();
+      });
+    });
+
+    function key(row) {
+      var cell = row.tr.cells[order.column];
+      var value = cell.dataset.v !== undefined ? cell.dataset.v : cell.textContent.trim();
+      if (heads[order.column].dataset.sort === "text") return value;
+      return value === "" || isNaN(value) ? null : Number(value);
+    }
+
+    function sort() {
+      heads.forEach(function (th, column) {
+        if (column === order.column) th.setAttribute("aria-sort", order.down ? "descending" : "ascending");
+        else th.removeAttribute("aria-sort");
+      });
+      var sorted = rows.slice();
+      if (order.column >= 0) {
+        var text = heads[order.column].dataset.sort === "text";
+        var keyed = sorted.map(function (row) { return [key(row), row]; });
+        keyed.sort(function (a, b) {
+          if (a[0] === null || b[0] === null) return (a[0] === null) - (b[0] === null) || a[1].place - b[1].place;
+          var way = text ? collator.compare(a[0], b[0]) : a[0] - b[0];
+          return (order.down ? -way : way) || a[1].place - b[1].place;
+        });
+        sorted = keyed.map(function (pair) { return pair[1]; });
+      }
+      body.append.apply(body, sorted.map(function (row) { return row.tr; }));
+    }
+
+    function state() {
+      var asked = new URLSearchParams();
+      if (form) new FormData(form).forEach(function (value, name) { if (value) asked.append(name, value); });
+      return asked;
+    }
+
+    function filter() {
+      var asked = state();
+      var words = (asked.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+      var facets = Array.from(new Set(asked.keys())).filter(function (name) { return name !== "q"; });
+      var shown = 0;
+      rows.forEach(function (row) {
+        var fits = facets.every(function (name) {
+          var own = (row.tr.dataset[name] || "").split("\n");
+          return asked.getAll(name).some(function (value) { return own.indexOf(value) >= 0; });
+        });
+        if (fits && words.length) {
+          if (row.text === null) row.text = row.tr.textContent.toLowerCase();
+          fits = words.every(function (word) { return row.text.indexOf(word) >= 0; });
+        }
+        row.tr.hidden = !fits;
+        shown += fits;
+      });
+      var output = form.querySelector("output");
+      var one = output.dataset.one;
+      output.textContent = (shown === rows.length ? "" : shown + " of ") + rows.length + " " + one + (rows.length === 1 ? "" : "s");
+      form.querySelector("button[type=reset]").hidden = !Array.from(asked.keys()).length;
+      return asked;
+    }
+
+    function remember() {
+      var asked = form ? state() : new URLSearchParams();
+      if (order.column >= 0) asked.set("sort", (order.down ? "-" : "") + name(order.column));
+      var query = asked.toString();
+      try {
+        history.replaceState(null, "", (query ? "?" + query : location.pathname) + location.hash);
+      } catch (error) { /* a page opened from a file may not change its address */ }
+    }
+
+    function name(column) {
+      return heads[column].textContent.trim().toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    }
+
+    var asked = new URLSearchParams(location.search);
+    var wanted = asked.get("sort") || "";
+    heads.forEach(function (th, column) {
+      if (th.dataset.sort && wanted.replace(/^-/, "") === name(column)) {
+        order = { column: column, down: wanted[0] === "-" };
+      }
+    });
+    if (order.column >= 0) sort();
+    if (!form) return;
+    form.hidden = false;
+    asked.forEach(function (value, field) {
+      form.querySelectorAll('[name="' + CSS.escape(field) + '"]').forEach(function (input) {
+        if (input.type === "checkbox") input.checked = input.checked || input.value === value;
+        else input.value = value;
+      });
+    });
+    if (asked.size !== 0) filter();
+    form.addEventListener("submit", function (event) { event.preventDefault(); });
+    form.addEventListener("reset", function () { setTimeout(function () { filter(); remember(); }); });
+    form.addEventListener("input", function () { filter(); remember(); });
+  }
+
+  function copyable(pre) {
+    if (!navigator.clipboard) return;
+    var button = document.createElement("button");
+    button.type = "button";
+    button.className = "sg-chip sg-copy-button";
+    button.textContent = "Copy";
+    button.addEventListener("click", function () {
+      navigator.clipboard.writeText(pre.querySelector("code").textContent).then(function () {
+        button.textContent = "Copied";
+        setTimeout(function () { button.textContent = "Copy"; }, 1500);
+      });
+    });
+    pre.append(button);
+  }
+})();
