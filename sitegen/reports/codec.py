@@ -22,7 +22,8 @@ def dumps(value: object) -> bytes:
 
 def loads(data: bytes, kind: type[T]) -> T:
     """The `kind` that `dumps` wrote. Raises ValueError, KeyError or TypeError for anything else."""
-    built: T = _builder(kind)(orjson.loads(data))
+    annotation: Any = kind
+    built: T = _builder(annotation)(orjson.loads(data))
     return built
 
 

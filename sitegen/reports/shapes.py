@@ -175,4 +175,3 @@ class ArchiveReport:
     ignored: tuple[str, ...]  # files under RUNS that no reader claimed
     now: float | None  # newest time stamp in the archive, Unix seconds
     removed: tuple[tuple[str, str, str], ...]  # (id, date, why)
-

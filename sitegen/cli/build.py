@@ -1,0 +1,41 @@
+"""`sitegen build`: everything, from logs to a site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sitegen import mkdocs_plugin
+from sitegen.cli import options
+from sitegen.cli.screen import Screen
+
+
+@click.command("build", short_help="Build the site from a folder of runs.")
+@options.runs_argument
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the site. Default: `site` beside mkdocs.yml.",
+)
+@options.config_option
+@options.home_option
+@options.quiet_option
+def command(
+    runs: Path | None, out: Path | None, config_file: Path | None, home: Path | None, quiet: bool
+) -> int:
+    """Build the site: read what changed under RUNS, annotate, render, index.
+
+    A second build works on what changed only. The last good site stays until the new one is complete.
+    """
+    screen = Screen(quiet)
+    runs = options.existing(options.settings(config_file, runs).runs)
+    built = mkdocs_plugin.build(
+        options.site_config_file(config_file), runs=runs, home=home, out=out, progress=screen.progress
+    )
+    report = built.site.report
+    sick = sum(row.status.value in ("crashed", "failed") for row in report.runs)
+    screen.progress(f"{len(report.runs)} runs, {sick} crashed or failed; the site is ready:")
+    screen.line(f"{built.folder / 'index.html'}")
+    return 0

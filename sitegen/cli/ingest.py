@@ -1,0 +1,72 @@
+"""`sitegen ingest`: update the archive and say what was read and what could not be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from sitegen import archive as archives
+from sitegen.cli import options
+from sitegen.cli.screen import Screen
+from sitegen.errors import Problem
+from sitegen.model import Run
+
+_QUIET_KINDS = {"redacted"}  # worth a word, but nothing was lost
+
+
+@click.command("ingest", short_help="Read runs into the archive and say what was read.")
+@options.runs_argument
+@click.option("--strict", is_flag=True, help="Exit 1 when something could not be read.")
+@options.config_option
+@options.home_option
+@options.quiet_option
+def command(runs: Path | None, strict: bool, config_file: Path | None, home: Path | None, quiet: bool) -> int:
+    """Read what changed under RUNS into the archive; print what was read and what could not be."""
+    screen = Screen(quiet)
+    config = options.settings(config_file, runs, home)
+    options.existing(config.runs)
+    update = archives.update(config.runs, config.archive_home, jobs=config.jobs, progress=screen.progress)
+    archive = archives.Archive(config.archive_home)
+    found = [archive.run(run) for run in update.runs]
+    if not found:
+        screen.note(f"no runs in '{config.runs}': put one folder per run there, with the logs training left.")
+    _table(screen, found, set(update.changed))
+    for run in update.removed:
+        screen.line(f"gone: {run}")
+    unread = [*update.problems, *(problem for run in found for problem in run.problems)]
+    _problems(screen, unread)
+    for path in update.ignored:
+        screen.line(f"ignored: {path} (no known format)")
+    return 1 if strict and any(problem.kind not in _QUIET_KINDS for problem in unread) else 0
+
+
+def _table(screen: Screen, runs: Sequence[Run], changed: set[str]) -> None:
+    if not runs:
+        return
+    rows = [
+        (
+            run.id,
+            "read" if run.id in changed else "unchanged",
+            str(run.steps),
+            _span(run),
+            str(len(run.segments)),
+            str(len(run.summary)),
+            ", ".join(run.formats) or "-",
+        )
+        for run in runs
+    ]
+    columns = ("run", "state", "steps", "span", "segments", "metrics", "formats")
+    screen.table(columns, rows, numbers=(2, 4, 5))
+
+
+def _span(run: Run) -> str:
+    return "-" if run.first_step is None else f"{run.first_step}-{run.last_step}"
+
+
+def _problems(screen: Screen, problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
+        hint = f" {problem.hint}" if problem.hint else ""
+        screen.line((f"{problem.kind}: ", "warning"), f"{place}: {problem.message}{hint}")

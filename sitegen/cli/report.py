@@ -1,0 +1,61 @@
+"""`sitegen report`: the convergence report of one run, as Markdown with its figures beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sitegen.charts import figures
+from sitegen.cli import options, scratch
+from sitegen.cli.screen import Screen
+from sitegen.errors import ConfigError
+from sitegen.pages import report_md
+from sitegen.reports.shapes import RunReport
+
+
+@click.command("report", short_help="Write the convergence report of one run as Markdown with figures.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Markdown file. Default: stdout, without figures.",
+)
+@click.option("--run", "wanted", help="Which run, where PATH holds several (see the list in the message).")
+@click.option("--svg", is_flag=True, help="Figures as SVG instead of PNG.")
+@options.config_option
+@options.quiet_option
+def command(
+    path: Path, out: Path | None, wanted: str | None, svg: bool, config_file: Path | None, quiet: bool
+) -> int:
+    """Write what happened in the run at PATH: verdict, trend figure, incidents with advice, where time goes.
+
+    PATH is a log file, a run's folder or a folder of runs. Figures are written beside the Markdown as
+    <name>-trend and <name>-efficiency.
+    """
+    screen = Screen(quiet)
+    found = list(scratch.Reader(options.settings(config_file), screen).reports(path))
+    report = _pick(found, wanted, path)
+    if out is None:
+        screen.write(report_md.document(report))
+        return 0
+    drawn = figures.draw(report_md.figure_input(report), "svg" if svg else "png")
+    names = {kind: f"{out.stem}-{kind}.{'svg' if svg else 'png'}" for kind in drawn}
+    for kind, data in drawn.items():
+        options.save(out.with_name(names[kind]), data)
+    options.save(out, report_md.document(report, names).encode())
+    screen.line(str(out))
+    return 0
+
+
+def _pick(found: list[RunReport], wanted: str | None, path: Path) -> RunReport:
+    if wanted is None and len(found) == 1:
+        return found[0]
+    known = ", ".join(report.run.id for report in found)
+    if wanted is None:
+        raise ConfigError(f"'{path}' holds {len(found)} runs: {known}. Choose one with --run.")
+    for report in found:
+        if report.run.id == wanted:
+            return report
+    raise ConfigError(f"'{path}' holds no run '{wanted}'. It holds: {known}.")

@@ -1,0 +1,51 @@
+"""Read logs that lie anywhere, through an archive that is thrown away."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitegen import archive as archives
+from sitegen import reports
+from sitegen.cli.screen import Screen
+from sitegen.config import Config
+from sitegen.errors import ConfigError
+from sitegen.reports.shapes import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reports for paths that need not be part of any archive."""
+
+    config: Config
+    screen: Screen
+
+    def reports(self, path: Path) -> Iterator[RunReport]:
+        """A report per run found at `path`: a log file, the folder of a run, or a folder of runs.
+
+        Raises ConfigError where there is nothing to read.
+        """
+        if not path.exists():
+            raise ConfigError(
+                f"there is nothing at '{path}'. Give a log file, a run's folder or a folder of runs."
+            )
+        with tempfile.TemporaryDirectory(prefix="sitegen-") as home:
+            update = archives.update(path, Path(home), jobs=self.config.jobs, progress=self.screen.progress)
+            for problem in update.problems:
+                self.screen.note(f"{problem.kind}: {problem.path}: {problem.message}")
+            if not update.runs:
+                raise ConfigError(_nothing(path, update.ignored))
+            archive = archives.Archive(Path(home))
+            found = reports.build(archive, self.config)
+            for run in update.runs:
+                yield found.run(run)
+
+
+def _nothing(path: Path, ignored: tuple[str, ...]) -> str:
+    seen = f" Not recognised: {', '.join(ignored[:5])}{' …' if len(ignored) > 5 else ''}." if ignored else ""
+    return (
+        f"no training log found at '{path}'.{seen} Expected verl's console output (`step:1 - actor/…`), "
+        "its file logger's JSONL, a notebook or Markdown with such output, or the `logs/metrics` dialect."
+    )

@@ -1,0 +1,137 @@
+"""Everything that pages show, asked for once. What did not change comes from the archive's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import pyarrow.parquet
+
+from sitegen import leaderboards, rules
+from sitegen.archive import Archive
+from sitegen.config import Config
+from sitegen.model import Findings, Leaderboard
+from sitegen.reports import assemble, codec, digest
+from sitegen.reports.entries import Entry, archive_report, entry, marks
+from sitegen.reports.rows import incident_rows
+from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
+from sitegen.store import Store
+
+_BATCH = 64  # runs per evaluation: enough to share the planning of queries, few enough for the memory
+_FINDINGS, _ROWS, _BOARDS = "findings", "rows", "boards"
+
+T = TypeVar("T")
+
+
+class Reports:
+    """Reports of one archive. `archive` and `run` read; nothing here changes a run."""
+
+    def __init__(self, archive: Archive, config: Config) -> None:
+        self._archive, self._config = archive, config
+        self.catalog = tuple(rule for rule in rules.catalog(config.rules) if rule.code not in config.muted)
+        settings = digest.settings(self.catalog, config)
+        self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
+
+    def key(self, run: str) -> str:
+        """Changes when the data, the cards, the settings or the code change. Raises KeyError."""
+        return self._keys[run]
+
+    def findings(self, run: str) -> Findings:
+        """What the rules say about `run`."""
+        found = self._cached(_FINDINGS, self._keys[run], Findings)
+        return self._evaluate([run])[run] if found is None else found
+
+    def run(self, run: str) -> RunReport:
+        """All about `run`, read from its Parquet. Raises KeyError for a run the archive does not hold."""
+        findings = self.findings(run)
+        archive = self._archive
+        return assemble.report(
+            archive.run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
+        )
+
+    @cached_property
+    def archive(self) -> ArchiveReport:
+        """All that pages across runs show. Opens the Parquet of changed runs only."""
+        found = [self._entry(run) for run in self._keys]
+        archive = self._archive
+        own = (archive.problems(), archive.ignored(), archive.now(), archive.removed())
+        return archive_report(found, self.catalog, self._cases(), self._boards(found), own)
+
+    def refresh(self) -> None:
+        """Evaluate the rules on every run whose findings are not known yet, and forget stale ones."""
+        stale = [run for run, key in self._keys.items() if self._archive.cached(_FINDINGS, key) is None]
+        for batch in _batches(stale, _BATCH):
+            self._evaluate(batch)
+        for room in (_FINDINGS, _ROWS):
+            self._archive.prune(room, set(self._keys.values()))
+
+    def _evaluate(self, batch: Sequence[str]) -> dict[str, Findings]:
+        found = rules.evaluate(self._archive, batch, self.catalog, self._config.params)
+        for run, findings in found.items():
+            self._archive.keep(_FINDINGS, self._keys[run], codec.dumps(findings))
+        return found
+
+    def _entry(self, run: str) -> Entry:
+        found = self._cached(_ROWS, self._keys[run], Entry)
+        if found is not None:
+            return found
+        report = self.run(run)
+        made = entry(report, incident_rows(report, self._times(report)))
+        self._archive.keep(_ROWS, self._keys[run], codec.dumps(made))
+        return made
+
+    def _times(self, report: RunReport) -> Mapping[int, float]:
+        """Step -> Unix seconds for the onsets of the run's incidents."""
+        wanted = sorted({one.first for one in report.incidents if one.first is not None})
+        if not wanted:
+            return {}
+        table = pyarrow.parquet.read_table(
+            self._archive.steps(report.run.id), columns=["step", "time", "live"]
+        )
+        steps = table.column("step").to_numpy()
+        times = table.column("time").to_numpy(zero_copy_only=False).astype(np.float64)
+        good = table.column("live").to_numpy() & np.isfinite(times)
+        found = dict(zip(steps[good].tolist(), times[good].tolist(), strict=True))
+        return {step: found[step] for step in wanted if step in found}
+
+    def _cases(self) -> dict[str, tuple[CaseView, ...]]:
+        return {
+            rule.code: tuple(CaseView(one.name, one.series, one.expect) for one in rules.cases(rule))
+            for rule in self.catalog
+        }
+
+    def _boards(self, entries: Sequence[Entry]) -> tuple[Leaderboard, ...]:
+        marked = marks(entries)
+        key = digest.of(tuple(self._keys.items()), tuple(sorted(marked.items())))
+        found = self._cached(_BOARDS, key, tuple[Leaderboard, ...])
+        if found is None:
+            with Store(self._archive) as store:
+                found = leaderboards.rank(store, marked)
+            self._archive.keep(_BOARDS, key, codec.dumps(found))
+        self._archive.prune(_BOARDS, {key})
+        return found
+
+    def _cached(self, room: str, key: str, kind: type[T]) -> T | None:
+        data = self._archive.cached(room, key)
+        try:
+            return None if data is None else codec.loads(data, kind)
+        except (ValueError, KeyError, TypeError):
+            return None  # damaged: made again
+
+
+def build(archive: Archive, config: Config) -> Reports:
+    """Annotate what changed since the last build and give access to all reports.
+
+    Raises CardError for cards that cannot be used.
+    """
+    found = Reports(archive, config)
+    found.refresh()
+    return found
+
+
+def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
+    listed = list(items)
+    for start in range(0, len(listed), size):
+        yield listed[start : start + size]

@@ -1,0 +1,58 @@
+"""What a cached finding depends on, as a hash: the cards, the settings and the code that reads them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from sitegen import rules
+from sitegen.config import Config
+from sitegen.model import Rule
+
+_ROOMS = ("archive", "leaderboards", "metrics", "reports", "rules", "store")
+_SUFFIXES = (".py", ".sql", ".toml", ".md")
+
+
+def of(*parts: object) -> str:
+    """A hash of the `repr` of each part; parts are text, numbers and tuples of them."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(repr(part).encode() + b"\0")
+    return found.hexdigest()[:32]
+
+
+def settings(catalog: Sequence[Rule], config: Config) -> str:
+    """Hash of all that findings depend on besides the data of the run."""
+    cards = tuple((rule.code, repr(sorted(_fields(rule).items()))) for rule in catalog)
+    params = tuple((code, tuple(sorted(values.items()))) for code, values in sorted(config.params.items()))
+    return of(rules.engine_version, cards, params, code())
+
+
+@cache
+def code() -> str:
+    """Hash of the rooms that findings pass through, so that a changed installation starts afresh."""
+    found = hashlib.sha256()
+    for room in _ROOMS:
+        for name, data in sorted(_sources(files("sitegen") / room, room)):
+            found.update(name.encode() + b"\0" + data)
+    return found.hexdigest()[:32]
+
+
+def _sources(folder: Traversable, name: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for item in folder.iterdir():
+        path = f"{name}/{item.name}"
+        if item.is_dir():
+            found += _sources(item, path)
+        elif item.name.endswith(_SUFFIXES):
+            found.append((path, item.read_bytes()))
+    return found
+
+
+def _fields(rule: Rule) -> Mapping[str, object]:
+    """What a card says, without where it lies: a folder that moved changes nothing."""
+    names = [name for name in dir(rule) if not name.startswith("_") and name != "path"]
+    return {name: str(value) for name in names if not callable(value := getattr(rule, name))}
