@@ -153,6 +153,14 @@ def config_file(folder: Path) -> Path:
     return own if own.is_file() else sites.folder() / NAME
 
 
+def read_settings(config_file: Path) -> Config:
+    """What stands below `- sitegen:` in `config_file`. Raises ConfigError."""
+    try:
+        return _load(config_file, Path("site"))[1].settings
+    except (ConfigurationError, Abort) as error:
+        raise ConfigError(f"{config_file.name}: {error}") from error
+
+
 def build(
     config_file: Path,
     *,
