@@ -1,1 +1,22 @@
+"""Runs as tables. The only room that knows DuckDB."""
 
+from sitegen.store.facts import has_log
+from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations
+from sitegen.store.relations import columns, keys_for, spans_table
+from sitegen.store.store import RefusedError, Store
+from sitegen.store.verify import Answers, verify
+
+__all__ = [
+    "Answers",
+    "Frame",
+    "RefusedError",
+    "Shelf",
+    "Store",
+    "columns",
+    "empty_raw",
+    "has_log",
+    "keys_for",
+    "main_validations",
+    "spans_table",
+    "verify",
+]

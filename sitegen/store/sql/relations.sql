@@ -25,17 +25,17 @@
 --           far, this one included), val_before (best before this one), n_evals, train (score20 at that row, NULL
 --           before training), sd (noise of val against train over the validations before, at least 0.015), last
 -- events    one row per non-finite value or line of the log that matters: run, idx (1-based), kind ("non_finite" or the
---           kind of the line), name, raw, level, text, path, line, segment, row (NULL before the first row), step
+--           kind of the line), name (as logged), metric, raw, level, text, path, line, segment, row (NULL before the first row), step
 -- runs      run, title, project, experiment, algorithm, model, verl_version, hardware, gpus, planned (steps), finished, growing,
 --           steps, first_step, last_step, segments, started_at, ended_at, wall_s, gpu_hours, has_log (a text log was read), and
 --           settings as numbers (NULL = not in the config): lr_warmup_steps, critic_warmup, test_freq, save_freq, rollout_n,
 --           train_batch_size, max_response_length
--- segments  run, number, first, last, rows, source, reason        config    run, key, value (text)
+-- segments  run, number, first, last, rows, source, reason        config    run, key, setting (text)
 -- problems  run, path, line, kind, message                        summary   run, metric, name, n, first, last, min, max, …
--- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, severity (1 info - 4 critical), open
+-- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, grade (1 info - 4 critical), open
 
 CREATE TABLE live AS
-SELECT run, row_number() OVER (PARTITION BY run ORDER BY step, row) AS row, * EXCLUDE (run, row, live, trains)
+SELECT run, row_number() OVER (PARTITION BY run ORDER BY step) AS row, * EXCLUDE (run, live, trains)
 FROM (SELECT *, bool_or(trains) OVER (PARTITION BY run) AS any_trains FROM raw WHERE live)
 WHERE trains OR NOT any_trains;
 
@@ -102,6 +102,7 @@ SELECT * EXCLUDE (time_apart, time_parts, tokens_10, response_tokens_10, any_tra
              response_tokens_10 / nullif(best(response_tokens_10, f), 0)) AS speed
 FROM flowing f;
 DROP TABLE live;
+DROP TABLE pace;
 
 CREATE TABLE evals AS
 WITH paired AS (
@@ -126,11 +127,11 @@ DROP TABLE validations;
 
 CREATE TABLE events AS
 WITH seen AS (
-    SELECT run, 'non_finite' AS kind, name, raw, 'error' AS level, NULL AS text, path, NULL AS line, segment, step, 0 AS rank
+    SELECT run, 'non_finite' AS kind, name, metric, raw, 'error' AS level, NULL AS text, path, NULL AS line, segment, step, 0 AS rank
     FROM non_finite
     UNION ALL
-    SELECT run, kind, NULL, NULL, level, text, path, line, NULL, step, 1 FROM log_lines
+    SELECT run, kind, NULL, NULL, NULL, level, text, path, line, NULL, step, 1 FROM log_lines
 )
 SELECT e.run, row_number() OVER (PARTITION BY e.run ORDER BY coalesce(e.step, -1), e.rank, e.path, e.line, e.name) AS idx,
-    e.kind, e.name, e.raw, e.level, e.text, e.path, e.line, coalesce(e.segment, s.segment) AS segment, s.row, e.step
+    e.kind, e.name, e.metric, e.raw, e.level, e.text, e.path, e.line, coalesce(e.segment, s.segment) AS segment, s.row, e.step
 FROM seen e ASOF LEFT JOIN steps s ON s.run = e.run AND s.step <= e.step;

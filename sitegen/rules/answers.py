@@ -1,0 +1,145 @@
+"""The answer of a card's SQL, cut into one series per run (per run and data set for validations)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sitegen.errors import CardError
+from sitegen.model import Floats, Ints, Severity
+from sitegen.rules.definition import Definition
+from sitegen.store import RefusedError, Store
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows of one series in the order of the relation's own index.
+
+    `row` is 0 and `step` is None where an event came before the first row.
+    """
+
+    run: str
+    name: str | None  # validation metric
+    row: Ints  # 1-based row of `steps`
+    idx: Ints  # own index of evals and events, else the row
+    steps: tuple[int | None, ...]
+    value: Floats
+    threshold: Floats
+    hit: Flags
+    known: Flags  # could be evaluated
+    hold: Flags
+    severity: tuple[Severity | None, ...] | None
+    extra: Mapping[str, tuple[Any, ...]]
+
+
+def ask(store: Store, rule: Definition, params: Mapping[str, object]) -> pa.Table:
+    """Run the SQL of a rule. Raises CardError that names the card and its line."""
+    try:
+        return store.table(rule.sql, params)
+    except RefusedError as error:
+        line = rule.sql_line + error.line - 1
+        raise CardError(f"{rule.path}:{line}: {rule.code}: {error.message}") from None
+
+
+def series(rule: Definition, table: pa.Table) -> Iterator[Answer]:
+    """The answer in series, by run and name; runs without a row are left out."""
+    ordered = _ordered(rule, table)
+    runs = ordered["run"].to_numpy(zero_copy_only=False)
+    names = ordered["name"].to_numpy(zero_copy_only=False) if rule.relation == "evals" else None
+    change = runs[1:] != runs[:-1]
+    if names is not None:
+        change |= names[1:] != names[:-1]
+    borders = [0, *(np.flatnonzero(change) + 1).tolist(), len(runs)] if len(runs) else []
+    columns = _Columns(rule, ordered)
+    for first, end in zip(borders, borders[1:], strict=False):
+        yield columns.answer(str(runs[first]), str(names[first]) if names is not None else None, first, end)
+
+
+def _ordered(rule: Definition, table: pa.Table) -> pa.Table:
+    index = {"evals": "idx", "events": "idx"}.get(rule.relation, "row")
+    keys = ["run", *(["name"] if rule.relation == "evals" else []), index]
+    present = [key for key in keys if key in table.column_names]
+    if "name" not in present and rule.relation == "evals":
+        table = table.append_column("name", pa.array([""] * len(table)))
+    return table.sort_by([(key, "ascending") for key in present])
+
+
+class _Columns:
+    """Columns of a whole answer as numpy, cut on demand."""
+
+    def __init__(self, rule: Definition, table: pa.Table) -> None:
+        self.rule = rule
+        self.table = table
+        self.value = self._floats("value")
+        self.threshold = self._floats("threshold")
+        self.known = ~self._nulls("hit")
+        self.hit = self._flags("hit")
+        self.hold = self._flags("hold")
+        self.row = self._ints("row")
+        self.idx = self._ints("idx" if "idx" in table.column_names else "row")
+
+    def answer(self, run: str, name: str | None, first: int, end: int) -> Answer:
+        cut = slice(first, end)
+        part = self.table.slice(first, end - first) if self.hit[cut].any() else None
+        return Answer(
+            run=run,
+            name=name,
+            row=self.row[cut],
+            idx=self.idx[cut],
+            steps=tuple(self._listed(part, "step")),
+            value=self.value[cut],
+            threshold=self.threshold[cut],
+            hit=self.hit[cut],
+            known=self.known[cut],
+            hold=self.hold[cut],
+            severity=self._severities(part),
+            extra={extra: tuple(self._listed(part, extra)) for extra in self.rule.extra},
+        )
+
+    def _listed(self, part: pa.Table | None, name: str) -> list[Any]:
+        """Values of a series that has a hit; nobody asks for the others."""
+        if part is None:
+            return []
+        return part[name].to_pylist() if name in part.column_names else [None] * len(part)
+
+    def _severities(self, part: pa.Table | None) -> tuple[Severity | None, ...] | None:
+        if part is None or "severity" not in part.column_names:
+            return None
+        words = part["severity"].to_pylist()
+        try:
+            return tuple(None if word is None else Severity.of(word) for word in words)
+        except (KeyError, AttributeError):
+            bad = next(word for word in words if word not in (None, *(one.word for one in Severity)))
+            where = f"{self.rule.path}:{self.rule.sql_line}: {self.rule.code}"
+            raise CardError(
+                f"{where}: severity must be info, warning, error or critical, not {bad!r}"
+            ) from None
+
+    def _nulls(self, name: str) -> Flags:
+        if name not in self.table.column_names:
+            return np.ones(len(self.table), np.bool_)
+        return pc.is_null(self.table[name]).to_numpy().astype(np.bool_)
+
+    def _flags(self, name: str) -> Flags:
+        if name not in self.table.column_names:
+            return np.zeros(len(self.table), np.bool_)
+        column = self.table[name].cast(pa.bool_())
+        return pc.fill_null(column, False).to_numpy().astype(np.bool_)
+
+    def _floats(self, name: str) -> Floats:
+        if name not in self.table.column_names:
+            return np.full(len(self.table), np.nan)
+        return self.table[name].cast(pa.float64()).to_numpy().astype(np.float64)
+
+    def _ints(self, name: str) -> Ints:
+        if name not in self.table.column_names:
+            return np.zeros(len(self.table), np.int64)
+        return pc.fill_null(self.table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)

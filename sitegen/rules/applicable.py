@@ -1,0 +1,47 @@
+"""Whether a rule could say anything about a run. A rule that could not run is never `clear`."""
+
+from __future__ import annotations
+
+from sitegen.model import Run
+from sitegen.rules.definition import Definition
+from sitegen.rules.rowdata import RowData
+from sitegen.store import Store, has_log
+
+
+def missing(rule: Definition, run: Run, rows: RowData, store: Store) -> tuple[str, ...]:
+    """What the rule needs and the run did not log."""
+    return tuple(need for need in rule.needs if not _has(need, run, rows, store))
+
+
+def _has(need: str, run: Run, rows: RowData, store: Store) -> bool:
+    if need == "log_lines":
+        return has_log(run) or bool(store.lines(run.id))
+    if need == "events":
+        return run.steps > 0 or has_log(run)
+    if need == "evals":
+        return run.id in store.validated()
+    if need == "config":
+        return bool(run.config)
+    if need == "planned":
+        return run.planned_steps is not None
+    return rows.carries(run.id, need) or _only_non_finite(run, need)
+
+
+def _only_non_finite(run: Run, metric: str) -> bool:
+    """Logged, though never as a number."""
+    return any(one.metric == metric and one.non_finite > 0 for one in run.summary)
+
+
+def silence(rule: Definition, run: Run, rows: RowData, answered: bool, evaluated: int) -> str:
+    """Why a rule that found nothing cannot be called clear; "" when it can."""
+    if evaluated:
+        return ""
+    if rule.relation == "events" and rule.scope == "row":
+        return ""  # no event to look at is what health looks like
+    logged = rows.count.get(run.id, 0)
+    if not logged:
+        return "the run logged no training step"
+    if not answered:
+        return "the rule gave no row for this run"
+    of = "validations" if rule.relation == "evals" else "rows"
+    return f"no row could be evaluated: {logged} {of if of == 'rows' else 'rows and their validations'} are too few"

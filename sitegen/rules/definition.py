@@ -1,0 +1,67 @@
+"""A rule as its card defines it. Frozen; what a rule found is kept elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sitegen.cards import Card, Table
+from sitegen.model import Rule
+
+#: Columns of the answer that the engine knows; all others are facts for the message and the evidence.
+KNOWN = (
+    "run",
+    "row",
+    "idx",
+    "step",
+    "name",
+    "value",
+    "threshold",
+    "hit",
+    "hold",
+    "severity",
+    "segment",
+    "first",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition(Rule):
+    """A rule card with everything the engine needs.
+
+    Args:
+        relation: "steps", "evals" or "events": whose index persistence and exit count in.
+        scope: "row", or "run" where the SQL answers one row per run.
+        persist: (k, m): true in k of m rows.
+        exit: rows of calm that close a span.
+        mute: nothing opens during warm-up.
+        metric: canonical metric whose chart is the evidence; None where there is none.
+        facts: metrics shown before and after the onset.
+        message: template over the answer's columns.
+        after: codes whose spans the SQL reads from relation `spans`.
+        extra: answer columns beyond the known ones.
+        words: words of the SQL, to load only what it may name.
+        cases: fenced case blocks of the card.
+    """
+
+    relation: str
+    scope: str
+    persist: tuple[int, int]
+    exit: int
+    mute: bool
+    metric: str | None
+    facts: tuple[str, ...]
+    message: str
+    after: tuple[str, ...]
+    columns: Mapping[str, str]
+    extra: tuple[str, ...]
+    words: frozenset[str]
+    sql_line: int
+    cases: tuple[Table, ...]
+    card: Card
+
+    @property
+    def metrics(self) -> frozenset[str]:
+        """Canonical metrics to load for this rule, its evidence included."""
+        own = {self.metric} if self.metric else set()
+        return self.words | own | set(self.facts) | set(self.needs)

@@ -1,0 +1,222 @@
+"""Cards over runs -> Findings. Persistence, muting, merging, severity and evidence live here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sitegen.cards import nearest
+from sitegen.errors import CardError, ConfigError
+from sitegen.metrics import glossary
+from sitegen.model import Findings, Incident, Outcome, Phase, Run, Verdict
+from sitegen.rules import answers, phases, rowdata
+from sitegen.rules.answers import Answer
+from sitegen.rules.applicable import missing, silence
+from sitegen.rules.definition import Definition
+from sitegen.rules.incidents import Maker
+from sitegen.rules.spans import Stretch, stretches
+from sitegen.store import Store, spans_table
+
+#: Changes whenever the same cards and rows could give other findings.
+engine_version = "1"
+
+#: Runs loaded at once: some 100 MB of rows at 500 steps each.
+BATCH = 120
+
+Overrides = Mapping[str, Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A span of one rule, before it becomes an incident."""
+
+    answer: Answer
+    span: Stretch
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one rule did on each run of a batch."""
+
+    found: dict[str, list[Found]] = field(default_factory=dict)
+    evaluated: dict[str, int] = field(default_factory=dict)  # rows whose condition was true or false
+    answered: set[str] = field(default_factory=set)
+
+
+def check_overrides(catalog: Iterable[Definition], overrides: Overrides) -> None:
+    """Raise ConfigError for an override of a rule or a param that does not exist, or of another type."""
+    known = {rule.code: rule for rule in catalog}
+    for code, params in overrides.items():
+        if code not in known:
+            raise ConfigError(f"rules: no rule {code}{nearest(code, known)}")
+        for name, value in params.items():
+            if name not in known[code].params:
+                have = ", ".join(known[code].params) or "none"
+                raise ConfigError(
+                    f"rules: {code} has no param {name}{nearest(name, known[code].params)} (params: {have})"
+                )
+            if not _alike(known[code].params[name], value):
+                raise ConfigError(
+                    f"rules: {code}.{name} must be like {known[code].params[name]!r}, not {value!r}"
+                )
+
+
+def _alike(card: object, given: object) -> bool:
+    if isinstance(card, bool) or isinstance(given, bool):
+        return isinstance(card, bool) and isinstance(given, bool)
+    return isinstance(given, str) == isinstance(card, str) and isinstance(given, str | int | float)
+
+
+def evaluate_store(store: Store, catalog: Sequence[Definition], overrides: Overrides) -> dict[str, Findings]:
+    """Findings of every run of `store`, which should hold one batch."""
+    words = frozenset().union(*(rule.metrics for rule in catalog))
+    store.prepare(words)
+    return _Batch(store, catalog, overrides).findings()
+
+
+class _Batch:
+    """One pass of all cards over a few runs."""
+
+    def __init__(self, store: Store, catalog: Sequence[Definition], overrides: Overrides) -> None:
+        keys = {metric.key for metric in glossary().metrics}
+        self.store = store
+        self.catalog = catalog
+        self.overrides = overrides
+        self.runs: tuple[Run, ...] = store.facts()
+        self.rows = rowdata.load(store, keys & frozenset().union(*(_shown(rule) for rule in catalog)))
+        self.maker = Maker(store, self.rows)
+        self.incidents: dict[str, list[Incident]] = {run.id: [] for run in self.runs}
+        self.verdicts: dict[str, list[Verdict]] = {run.id: [] for run in self.runs}
+        self.phases: dict[str, tuple[Phase, ...]] = {}
+        self.seen: list[tuple[object, ...]] = []  # rows of relation `spans`
+
+    def findings(self) -> dict[str, Findings]:
+        first = [rule for rule in self.catalog if rule.kind == "incident" and not rule.after]
+        second = [rule for rule in self.catalog if rule.kind == "incident" and rule.after]
+        for rules in (first, second):
+            for rule in rules:
+                self._incidents_of(rule)
+            self.store.put("spans", spans_table(self.seen))
+        for rule in self.catalog:
+            if rule.kind == "phase":
+                self._phases_of(rule)
+        return {run.id: self._of(run) for run in self.runs}
+
+    def _of(self, run: Run) -> Findings:
+        incidents = sorted(self.incidents[run.id], key=lambda one: (_onset(one), one.rule, one.id))
+        verdicts = sorted(self.verdicts[run.id], key=lambda one: one.rule)
+        return Findings(run.id, self.phases.get(run.id, ()), tuple(incidents), tuple(verdicts))
+
+    def _params(self, rule: Definition) -> dict[str, object]:
+        return {**rule.params, **self.overrides.get(rule.code, {})}
+
+    def _incidents_of(self, rule: Definition) -> None:
+        tally = self._tally(rule)
+        for run in self.runs:
+            verdict = self._verdict(rule, run, tally)
+            if verdict.outcome is Outcome.FIRED:
+                self._record(rule, run, tally.found[run.id])
+            self.verdicts[run.id].append(verdict)
+
+    def _tally(self, rule: Definition) -> _Tally:
+        tally = _Tally()
+        for answer in answers.series(rule, answers.ask(self.store, rule, self._params(rule))):
+            tally.answered.add(answer.run)
+            tally.evaluated[answer.run] = tally.evaluated.get(answer.run, 0) + int(answer.known.sum())
+            if answer.hit.any():
+                spans = self._spans(rule, answer)
+                tally.found.setdefault(answer.run, []).extend(Found(answer, span) for span in spans)
+        return tally
+
+    def _spans(self, rule: Definition, answer: Answer) -> tuple[Stretch, ...]:
+        if rule.scope == "run":
+            return (Stretch(0, len(answer.hit) - 1, True),)
+        found = stretches(answer.hit, answer.hold, self._muted(rule, answer), rule.persist, rule.exit)
+        if rule.relation != "events":
+            return found
+        last = self.rows.count.get(answer.run, 0)
+        return tuple(replace(one, open=last - int(answer.row[one.last]) < 2) for one in found)
+
+    def _muted(self, rule: Definition, answer: Answer) -> answers.Flags:
+        muted = np.zeros(len(answer.hit), np.bool_)
+        if rule.mute:
+            here = self.rows.place(answer.run)
+            warm = self.rows.warm[here]
+            placed = answer.row > 0
+            muted[placed] = warm[np.minimum(answer.row[placed], len(warm)) - 1] if len(warm) else False
+        return muted
+
+    def _verdict(self, rule: Definition, run: Run, tally: _Tally) -> Verdict:
+        absent = missing(rule, run, self.rows, self.store)
+        if absent:
+            return Verdict(rule.code, Outcome.NOT_APPLICABLE, absent)
+        if tally.found.get(run.id):
+            return Verdict(rule.code, Outcome.FIRED)
+        reason = silence(rule, run, self.rows, run.id in tally.answered, tally.evaluated.get(run.id, 0))
+        return Verdict(rule.code, Outcome.NOT_APPLICABLE if reason else Outcome.CLEAR, (), reason)
+
+    def _record(self, rule: Definition, run: Run, found: Sequence[Found]) -> None:
+        made = [self.maker.incident(rule, run, one.answer, one.span) for one in found]
+        order = sorted(range(len(made)), key=lambda at: (_onset(made[at]), made[at].metric or "", at))
+        for number, at in enumerate(order, start=1):
+            incident = replace(made[at], id=f"{run.id}/{rule.code}-{number}")
+            self.incidents[run.id].append(incident)
+            self.seen.append(self._seen(rule, run, number, found[at], incident))
+
+    def _seen(
+        self, rule: Definition, run: Run, n: int, found: Found, incident: Incident
+    ) -> tuple[object, ...]:
+        first, last = (int(found.answer.row[place]) for place in (found.span.first, found.span.last))
+        if rule.scope == "run":
+            first, last = first or 1, self.rows.count.get(run.id, 0)
+        grade = int(incident.severity)
+        return (run.id, rule.code, n, first, last, incident.first, incident.last, grade, incident.open)
+
+    def _phases_of(self, rule: Definition) -> None:
+        table = answers.ask(self.store, rule, self._params(rule)).sort_by(
+            [("run", "ascending"), ("row", "ascending")]
+        )
+        listed = {name: table[name].to_pylist() for name in ("run", "row", "step", "phase")}
+        by_run: dict[str, list[int]] = {}
+        for place, run in enumerate(listed["run"]):
+            by_run.setdefault(run, []).append(place)
+        for run in self.runs:
+            absent = missing(rule, run, self.rows, self.store)
+            places = by_run.get(run.id, []) if not absent else []
+            self.phases[run.id] = self._spans_of_phases(rule, run.id, [listed["phase"][at] for at in places])
+            outcome = Outcome.CLEAR if self.phases[run.id] else Outcome.NOT_APPLICABLE
+            reason = "" if places or absent else silence(rule, run, self.rows, bool(places), len(places))
+            self.verdicts[run.id].append(Verdict(rule.code, outcome, absent, reason))
+
+    def _spans_of_phases(self, rule: Definition, run: str, words: list[str | None]) -> tuple[Phase, ...]:
+        here = self.rows.place(run)
+        if not words:
+            return ()
+        if len(words) != here.stop - here.start:
+            rows = here.stop - here.start
+            raise CardError(
+                f"{rule.path}:{rule.sql_line}: {rule.code}: gives {len(words)} rows for {run}, which has {rows}"
+            )
+        segments, steps = self.rows.segment[here].tolist(), self.rows.step[here].tolist()
+        shortest = min(rule.exit, int(self.rows.w[here][0]))
+        try:
+            return phases.spans(words, segments, steps, shortest)
+        except ValueError as error:
+            raise CardError(f"{rule.path}:{rule.sql_line}: {rule.code}: {error}") from None
+
+
+def _shown(rule: Definition) -> set[str]:
+    """Metrics whose rows the engine itself looks at."""
+    return {*rule.facts, *rule.needs, *([rule.metric] if rule.metric else [])}
+
+
+def _onset(incident: Incident) -> int:
+    return incident.first if incident.first is not None else -1
+
+
+def batches(runs: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Runs in portions that fit in memory."""
+    for first in range(0, len(runs), BATCH):
+        yield runs[first : first + BATCH]

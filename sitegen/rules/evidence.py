@@ -1,0 +1,170 @@
+"""Why an incident was raised: the numbers around it, before and after, and the log lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sitegen.metrics import glossary
+from sitegen.model import Evidence, Fact, LogLine, Run
+from sitegen.rules.answers import Answer
+from sitegen.rules.definition import Definition
+from sitegen.rules.message import Value
+from sitegen.rules.rowdata import RowData
+from sitegen.rules.spans import Stretch
+
+#: Points of a chart of evidence; longer stretches keep the extremes of each bucket.
+POINTS = 240
+LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A row of relation `events`."""
+
+    kind: str
+    metric: str | None
+    raw: str | None
+    segment: int | None
+    line: LogLine | None
+
+
+def of_numbers(rule: Definition, answer: Answer, span: Stretch, peak: int, rows: RowData) -> Evidence:
+    """Evidence for a span of steps or validations."""
+    shown = _window(answer, span, peak, rows)
+    return Evidence(
+        metric=answer.name or rule.metric,
+        steps=tuple(step for place in shown if (step := answer.steps[place]) is not None),
+        values=tuple(_number(answer.value[place]) for place in shown if answer.steps[place] is not None),
+        thresholds=tuple(
+            _number(answer.threshold[place]) for place in shown if answer.steps[place] is not None
+        ),
+        facts=(*before_after(rule, answer, span, rows), *extras(rule, answer, peak)),
+    )
+
+
+def of_events(rule: Definition, answer: Answer, span: Stretch, events: Sequence[Event]) -> Evidence:
+    """Evidence for a span of events: log lines as they are, values that are not finite as a fact."""
+    steps = [step for place in range(span.first, span.last + 1) if (step := answer.steps[place]) is not None]
+    lines = [event.line for event in events if event.line is not None][:LINES]
+    metrics = sorted({event.metric for event in events if event.metric})
+    kept = tuple(dict.fromkeys(steps))[:POINTS]
+    return Evidence(
+        metric=metrics[0] if len(metrics) == 1 else rule.metric,
+        steps=kept,
+        values=(None,) * len(kept),
+        thresholds=(None,) * len(kept),
+        facts=extras(rule, answer, span.first),
+        lines=tuple(lines),
+    )
+
+
+def of_run(rule: Definition, run: Run, answer: Answer, place: int, rows: RowData) -> Evidence:
+    """Evidence for a statement about a whole run: the metric over all rows, or the number alone."""
+    value, threshold = _number(answer.value[place]), _number(answer.threshold[place])
+    steps, values = _whole(rule, run.id, rows)
+    numbers = (Fact("value", "value", "", threshold, value),) if value is not None else ()
+    known = (*numbers, *extras(rule, answer, place))
+    told = known or (Fact("steps", "steps logged", "", None, float(run.steps)),)
+    return Evidence(rule.metric, steps, values, (threshold,) * len(steps), told)
+
+
+def before_after(rule: Definition, answer: Answer, span: Stretch, rows: RowData) -> tuple[Fact, ...]:
+    """Medians of the w rows before the onset and of the rows inside."""
+    here = rows.place(answer.run)
+    onset = here.start + max(int(answer.row[span.first]) - 1, 0)
+    end = here.start + int(answer.row[span.last])
+    if here.stop == here.start:
+        return ()
+    width = int(rows.w[min(onset, here.stop - 1)])
+    facts = []
+    for key in rule.facts:
+        values = rows.metrics[key]
+        before = _median(values[max(here.start, onset - width) : onset])
+        after = _median(values[onset : max(end, onset + 1)])
+        if before is not None or after is not None:
+            facts.append(_fact(key, before, after))
+    return tuple(facts)
+
+
+def extras(rule: Definition, answer: Answer, place: int) -> tuple[Fact, ...]:
+    """Numbers the card computed besides value and threshold, where it mattered most."""
+    found = []
+    for name in rule.extra:
+        value = answer.extra[name][place] if answer.extra[name] else None
+        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
+            found.append(Fact(name, name.replace("_", " "), "", None, float(value)))
+    return tuple(found)
+
+
+def shown_facts(facts: Sequence[Fact]) -> Iterator[tuple[str, Value]]:
+    """Names a message may use for facts."""
+    for fact in facts:
+        yield f"{fact.metric}_before", fact.before
+        yield f"{fact.metric}_after", fact.after
+
+
+def gather_events(
+    table: Mapping[str, Sequence[object]], lines: Mapping[tuple[str, str, int], LogLine]
+) -> dict[tuple[str, int], Event]:
+    """(run, idx) -> event, from columns of relation `events`."""
+    found: dict[tuple[str, int], Event] = {}
+    columns = (table[name] for name in ("run", "idx", "kind", "metric", "raw", "segment", "path", "line"))
+    for run, idx, kind, metric, raw, segment, path, line in zip(*columns, strict=True):
+        key = (str(run), str(path), int(str(line)) if line is not None else 0)
+        found[str(run), int(str(idx))] = Event(
+            kind=str(kind),
+            metric=None if metric is None else str(metric),
+            raw=None if raw is None else str(raw),
+            segment=None if segment is None else int(str(segment)),
+            line=lines.get(key),
+        )
+    return found
+
+
+def _window(answer: Answer, span: Stretch, peak: int, rows: RowData) -> list[int]:
+    """Positions to show: the span with its surroundings, thinned to POINTS without losing extremes."""
+    here = rows.place(answer.run)
+    width = int(rows.w[here][-1]) if here.stop > here.start else 20
+    first = max(0, span.first - 2 * width)
+    last = min(len(answer.hit) - 1, span.last + width)
+    places = np.arange(first, last + 1)
+    if len(places) <= POINTS:
+        return [int(place) for place in places]
+    kept = {first, last, span.first, span.last, peak}
+    for bucket in np.array_split(places, (POINTS - len(kept)) // 2):
+        values = answer.value[bucket]
+        if np.isfinite(values).any():
+            kept |= {int(bucket[np.nanargmin(values)]), int(bucket[np.nanargmax(values)])}
+    return sorted(kept)
+
+
+def _whole(rule: Definition, run: str, rows: RowData) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """Steps and values of the rule's metric over a run, at most POINTS of them."""
+    here = rows.place(run)
+    if rule.metric not in rows.metrics or here.stop == here.start:
+        return (), ()
+    values = rows.metrics[rule.metric][here]
+    kept: set[int] = set()
+    for bucket in np.array_split(np.arange(len(values)), min(len(values), POINTS // 2)):
+        if np.isfinite(values[bucket]).any():
+            kept |= {int(bucket[np.nanargmin(values[bucket])]), int(bucket[np.nanargmax(values[bucket])])}
+    places = sorted(kept)
+    steps = rows.step[here]
+    return tuple(int(steps[at]) for at in places), tuple(float(values[at]) for at in places)
+
+
+def _fact(key: str, before: float | None, after: float | None) -> Fact:
+    metric = glossary().by_key(key)
+    return Fact(key, metric.title if metric else key, metric.unit if metric else "", before, after)
+
+
+def _median(values: np.ndarray) -> float | None:  # type: ignore[type-arg]
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else None
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,94 @@
+"""DuckDB connections: an open one for our own SQL over Parquet, and shut ones for SQL that others wrote.
+
+A card arrives by pull request, so its SQL meets only a throw-away in-memory database that holds the
+relations of a batch of runs: no files, no network, no settings, no Python objects, bounded memory and time.
+What is run there has been parsed as one SELECT first (`statement`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+
+import duckdb
+
+#: Bytes, as DuckDB writes them. Batches are sized to stay far below.
+MEMORY = "900MB"
+THREADS = 2
+SECONDS = 60.0
+
+Connection = duckdb.DuckDBPyConnection
+Parameters = Mapping[str, object]
+
+
+class TimedOutError(Exception):
+    """A statement ran longer than it may."""
+
+
+def opened() -> Connection:
+    """A connection for our own SQL: reads the archive's Parquet files."""
+    connection = duckdb.connect(":memory:", config={"threads": THREADS, "memory_limit": MEMORY})
+    _plain(connection)
+    return connection
+
+
+def shut(paths: Sequence[str] = ()) -> Connection:
+    """A connection for SQL of others. `paths` are the only files it can read; none by default."""
+    connection = opened()
+    connection.execute("SET allowed_paths = $paths", {"paths": list(paths)})
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _plain(connection: Connection) -> None:
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET temp_directory = ''")
+    connection.execute("SET preserve_insertion_order = true")
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET autoinstall_known_extensions = false")
+    connection.execute("SET autoload_known_extensions = false")
+    connection.execute("SET enable_progress_bar = false")
+
+
+@contextmanager
+def within(connection: Connection, seconds: float = SECONDS) -> Iterator[None]:
+    """Interrupt what runs on `connection` after `seconds`; then raises TimedOutError."""
+    late = threading.Event()
+
+    def interrupt() -> None:
+        late.set()
+        connection.interrupt()
+
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except duckdb.InterruptException:
+        if late.is_set():
+            raise TimedOutError(f"stopped after {seconds:g} s") from None
+        raise
+    finally:
+        timer.cancel()
+
+
+@cache
+def script(name: str) -> tuple[str, ...]:
+    """Statements of `sql/<name>.sql`, which end with a semicolon at the end of a line."""
+    text = (files("sitegen.store") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    return tuple(part for part in text.split(";\n") if part.strip())
+
+
+def run_script(connection: Connection, name: str) -> None:
+    """Run our own `sql/<name>.sql`."""
+    for statement in script(name):
+        connection.execute(statement)
+
+
+def identifier(name: str) -> str:
+    """`name` quoted for SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,233 @@
+"""Rows of a batch of runs, taken from the archive's Parquet under canonical names.
+
+A `Frame` is what the relations are made from. Here one comes from an archive; a rule's cases make one from
+a few lines of text, so that both go through the same SQL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from sitegen.metrics import glossary
+from sitegen.model import LogLine, Run
+from sitegen.store.connection import Connection, identifier, opened
+
+#: Metrics a row can carry although nothing was trained in it.
+PASSIVE = frozenset({"time_testing", "time_save_checkpoint", "time_step", "global_step", "epoch", "val_loss"})
+
+RAW_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
+    ("run", pa.string()),
+    ("segment", pa.int32()),
+    ("step", pa.int64()),
+    ("live", pa.bool_()),
+    ("time", pa.float64()),
+    ("cut", pa.bool_()),
+    ("trains", pa.bool_()),
+)
+VALIDATIONS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("name", pa.string()),
+        ("dataset", pa.string()),
+        ("step", pa.int64()),
+        ("val", pa.float64()),
+    ]
+)
+NON_FINITE = pa.schema(
+    [
+        ("run", pa.string()),
+        ("segment", pa.int32()),
+        ("step", pa.int64()),
+        ("name", pa.string()),
+        ("raw", pa.string()),
+        ("path", pa.string()),
+    ]
+)
+
+
+class Shelf(Protocol):
+    """The part of `archive.Archive` that tables are made from."""
+
+    def runs(self) -> tuple[str, ...]: ...
+    def run(self, id: str) -> Run: ...
+    def steps(self, id: str) -> Path: ...
+    def columns(self, id: str) -> Mapping[str, str]: ...
+    def log_lines(self, id: str) -> tuple[LogLine, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Rows of several runs.
+
+    Args:
+        keys: metrics that `raw` has a column for.
+        raw: RAW_FIELDS and one double per key; a row per (run, segment, step).
+        validations: finite values of the main metric of each data set, live rows only.
+        non_finite: values that are NaN or infinite.
+    """
+
+    keys: tuple[str, ...]
+    raw: pa.Table
+    validations: pa.Table
+    non_finite: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """A metric that scores a data set."""
+
+    name: str  # as logged
+    dataset: str
+    rank: tuple[int, ...]  # the lowest of a data set is its main metric
+
+
+def validation(name: str) -> Validation | None:
+    """What `name` validates, or None. Losses and auxiliary values are left out."""
+    core = re.fullmatch(
+        r"val-core/(?P<set>.+)/(?P<of>[^/]+)/(?P<how>mean|maj|best|worst)@(?P<n>\d+)(?P<rest>/.*)?", name
+    )
+    if core:
+        how = ("mean", "maj", "best", "worst").index(core["how"])
+        of = {"acc": 0, "reward": 2, "score": 2}.get(core["of"], 1)
+        return Validation(name, core["set"], (0, how, of, -int(core["n"])))
+    for place, prefix in enumerate(("val-core/", "val/test_score/", "test_score/", "val/"), start=1):
+        if name.startswith(prefix) and "loss" not in name and len(name) > len(prefix):
+            return Validation(name, name.removeprefix(prefix), (place,))
+    return None
+
+
+def main_validations(names: Iterable[str]) -> tuple[Validation, ...]:
+    """The main metric of each data set among the names one run logs."""
+    best: dict[str, Validation] = {}
+    for found in filter(None, map(validation, names)):
+        other = best.get(found.dataset)
+        if other is None or (found.rank, found.name) < (other.rank, other.name):
+            best[found.dataset] = found
+    return tuple(best[dataset] for dataset in sorted(best))
+
+
+def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:
+    """Read `keys` of `runs`. Runs without steps add no rows; keys that no run logs become columns of NULL."""
+    wanted = tuple(sorted(set(keys)))
+    files = {run: path for run in runs if (path := shelf.steps(run)).is_file()}
+    stored = {run: shelf.columns(run) for run in files}
+    plan = _Plan(stored, wanted)
+    if not files:
+        return Frame(wanted, empty_raw(wanted), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
+    with opened() as connection:
+        connection.register(
+            "files", pa.table({"run": list(files), "path": [str(path) for path in files.values()]})
+        )
+        _read(connection, [str(path) for path in files.values()], plan.columns)
+        raw = connection.execute(plan.raw()).to_arrow_table()
+        return Frame(wanted, raw, _validations(connection, plan), _non_finite(connection, files))
+
+
+def empty_raw(keys: Sequence[str]) -> pa.Table:
+    """A raw table without rows."""
+    return pa.schema([*RAW_FIELDS, *((key, pa.float64()) for key in keys)]).empty_table()
+
+
+class _Plan:
+    """Which stored column of which run is which metric.
+
+    Parquet columns of several runs are united by name, and DuckDB's names ignore case. Where a column means
+    something else in one run than in another (names that differ in case only), the runs are told apart.
+    """
+
+    def __init__(self, stored: Mapping[str, Mapping[str, str]], keys: Sequence[str]) -> None:
+        self.keys = keys
+        self.holders: dict[str, set[str]] = {}  # lower stored name -> runs that have it
+        self.sources: dict[str, dict[tuple[str, float], set[str]]] = {key: {} for key in keys}
+        self.checks: list[tuple[str, str, str, str]] = []  # run, lower stored name, name, data set
+        self.columns: set[str] = set()
+        for run, columns in stored.items():
+            self._add(run, columns)
+
+    def _add(self, run: str, columns: Mapping[str, str]) -> None:
+        words = glossary()
+        by_name = {name: column.lower() for column, name in columns.items()}
+        for column in columns:
+            self.holders.setdefault(column.lower(), set()).add(run)
+        for name, key in words.canonical(by_name).items():
+            if key in self.sources:
+                self.sources[key].setdefault((by_name[name], words.scale(name)), set()).add(run)
+                self.columns.add(by_name[name])
+        for check in main_validations(by_name):
+            self.checks.append((run, by_name[check.name], check.name, check.dataset))
+            self.columns.add(by_name[check.name])
+
+    def _value(self, column: str, scale: float, runs: set[str]) -> str:
+        value = identifier(column) + (f" * {scale!r}" if scale != 1.0 else "")
+        if runs == self.holders[column]:
+            return value
+        return f"CASE WHEN run IN ({', '.join(map(_text, sorted(runs)))}) THEN {value} END"
+
+    def metric(self, key: str) -> str:
+        """SQL of one metric over the united columns."""
+        parts = [
+            self._value(column, scale, runs) for (column, scale), runs in sorted(self.sources[key].items())
+        ]
+        return f"coalesce({', '.join(parts)})" if parts else "NULL::DOUBLE"
+
+    def raw(self) -> str:
+        """SQL that makes the raw table out of `stored`."""
+        values = [f"{self.metric(key)} AS {identifier(key)}" for key in self.keys]
+        active = [self.metric(key) for key in self.keys if key not in PASSIVE and self.sources[key]]
+        trains = f"coalesce({', '.join(active)}) IS NOT NULL" if active else "false"
+        listed = ", ".join(["run, segment, step, live, time, cut", f"{trains} AS trains", *values])
+        return f"SELECT {listed} FROM stored ORDER BY run, row"  # noqa: S608
+
+
+def _read(connection: Connection, paths: list[str], columns: Iterable[str]) -> None:
+    """Table `stored`: the columns needed, united over the runs, each row with its run."""
+    names = "".join(f", p.{identifier(column)}" for column in sorted(columns))
+    connection.execute(
+        f"CREATE TABLE stored AS SELECT f.run, p.row, p.segment, p.step, p.live, p.time, p.cut{names} "  # noqa: S608
+        "FROM read_parquet($paths, union_by_name = true, filename = true) p "
+        "JOIN files f ON f.path = p.filename",
+        {"paths": paths},
+    )
+
+
+def _validations(connection: Connection, plan: _Plan) -> pa.Table:
+    if not plan.checks:
+        return VALIDATIONS.empty_table()
+    columns = sorted({column for _, column, _, _ in plan.checks})
+    names = ["run", "stored", "name", "dataset"]
+    connection.register(
+        "checks", pa.table(dict(zip(names, map(list, zip(*plan.checks, strict=True)), strict=True)))
+    )
+    listed = ", ".join(map(identifier, columns))
+    rows = connection.execute(
+        "SELECT u.run, c.name, c.dataset, u.step, u.val "  # noqa: S608
+        f"FROM (UNPIVOT (SELECT run, step, {listed} FROM stored WHERE live) "
+        f"ON {listed} INTO NAME stored VALUE val) u "
+        "JOIN checks c ON c.run = u.run AND c.stored = lower(u.stored) ORDER BY ALL"
+    )
+    return pa.Table.cast(rows.to_arrow_table(), VALIDATIONS)
+
+
+def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
+    extras = {run: path.with_name("extras.parquet") for run, path in files.items()}
+    held = {run: str(path) for run, path in extras.items() if path.is_file()}
+    if not held:
+        return NON_FINITE.empty_table()
+    connection.register("extra_files", pa.table({"run": list(held), "path": list(held.values())}))
+    rows = connection.execute(
+        "SELECT f.run, p.segment, p.step, p.name, p.raw, p.source AS path "
+        "FROM read_parquet($paths, union_by_name = true, filename = true) p "
+        "JOIN extra_files f ON f.path = p.filename WHERE p.kind = 'non_finite' ORDER BY ALL",
+        {"paths": list(held.values())},
+    )
+    return pa.Table.cast(rows.to_arrow_table(), NON_FINITE)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

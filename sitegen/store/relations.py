@@ -1,0 +1,106 @@
+"""The relations that cards read, as tables of a shut connection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import pyarrow as pa
+
+from sitegen.metrics import glossary
+from sitegen.store import facts
+from sitegen.store.connection import Connection, identifier, run_script, script, shut
+from sitegen.store.frames import NON_FINITE, VALIDATIONS, Frame, empty_raw
+
+#: Spans of rules that ran before, for cards with `after`.
+SPANS: facts.Columns = (
+    ("run", pa.string()),
+    ("code", pa.string()),
+    ("n", pa.int64()),
+    ("first_row", pa.int64()),
+    ("last_row", pa.int64()),
+    ("first", pa.int64()),
+    ("last", pa.int64()),
+    ("grade", pa.int64()),
+    ("open", pa.bool_()),
+)
+#: Names a relation may not use: they are what a card answers.
+ANSWERS = frozenset({"value", "threshold", "hit", "hold", "severity"})
+
+
+def spans_table(rows: Iterable[facts.Row]) -> pa.Table:
+    """Relation `spans` from rows in the order of SPANS."""
+    return facts.table(SPANS, rows)
+
+
+def macros(connection: Connection) -> None:
+    """Teach a connection the words that cards share."""
+    run_script(connection, "macros")
+
+
+def put(connection: Connection, name: str, rows: pa.Table) -> None:
+    """Make table `name` hold `rows`, whatever it held before."""
+    connection.register("arriving", rows)
+    connection.execute(f"CREATE OR REPLACE TABLE {identifier(name)} AS SELECT * FROM arriving")  # noqa: S608
+    connection.unregister("arriving")
+
+
+def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
+    """Make steps, evals and events out of a frame. Table `runs` must be there."""
+    put(connection, "raw", frame.raw)
+    put(connection, "validations", frame.validations)
+    put(connection, "non_finite", _with_keys(frame.non_finite))
+    put(connection, "log_lines", lines)
+    for name in ("steps", "evals", "events"):
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+    run_script(connection, "relations")
+
+
+def _with_keys(non_finite: pa.Table) -> pa.Table:
+    words = glossary()
+    keys = [found.key if (found := words.by_name(name)) else name for name in non_finite["name"].to_pylist()]
+    return non_finite.append_column("metric", pa.array(keys, pa.string()))
+
+
+@cache
+def inner_words() -> frozenset[str]:
+    """Every word of our own SQL; the metrics among them are always loaded."""
+    return frozenset(re.findall(r"[a-z_][a-z0-9_]*", " ".join(script("relations")).lower()))
+
+
+def keys_for(words: Iterable[str]) -> tuple[str, ...]:
+    """Metrics that the relations need so that SQL with these words can run."""
+    wanted = inner_words() | frozenset(words)
+    return tuple(key for key in facts.metric_keys() if key in wanted)
+
+
+@cache
+def blank() -> Connection:
+    """A shut connection with every relation, empty: what SQL of a card is checked against."""
+    connection = shut()
+    macros(connection)
+    for name, make in facts.OF_RUNS.items():
+        put(connection, name, make(()))
+    put(connection, "spans", facts.table(SPANS, ()))
+    keys = facts.metric_keys()
+    frame = Frame(keys, empty_raw(keys), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
+    build(connection, frame, facts.log_lines({}))
+    connection.execute("DROP TABLE raw")
+    connection.execute("DROP TABLE non_finite")
+    connection.execute("DROP TABLE log_lines")
+    return connection
+
+
+@cache
+def columns() -> Mapping[str, frozenset[str]]:
+    """Relation -> its columns, lower case."""
+    found: dict[str, set[str]] = {}
+    rows = (
+        blank()
+        .cursor()
+        .execute("SELECT table_name, lower(column_name) FROM duckdb_columns() WHERE NOT internal")
+    )
+    for table, column in rows.fetchall():
+        found.setdefault(table, set()).add(column)
+    return {table: frozenset(names) for table, names in sorted(found.items())}

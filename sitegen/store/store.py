@@ -1,0 +1,163 @@
+"""A store: the relations of some runs, loaded when SQL first asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+
+import duckdb
+import pyarrow as pa
+
+from sitegen.errors import QueryError
+from sitegen.model import LogLine, Run
+from sitegen.store import facts, relations, statement
+from sitegen.store.connection import SECONDS, Connection, Parameters, TimedOutError, shut, within
+from sitegen.store.frames import Frame, Shelf, gather
+from sitegen.store.query import FindingsOf, answer
+
+#: Relations made from rows of runs rather than from facts about them.
+OF_ROWS = frozenset({"steps", "evals", "events"})
+
+
+class RefusedError(QueryError):
+    """SQL that was not run or failed. `line` is 1-based in the SQL."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+class Store:
+    """Runs of an archive as tables, for SQL that others wrote.
+
+    Use as a context manager. `select` answers on the relations described in `sql/relations.sql`, `query` on
+    the tables of `sitegen query`.
+
+    Args:
+        archive: where runs come from.
+        runs: ids; every run of the archive by default.
+        frame: rows to use instead of those in the archive's Parquet, for runs that were only written down.
+    """
+
+    def __init__(self, archive: Shelf, runs: Sequence[str] | None = None, frame: Frame | None = None) -> None:
+        self._archive = archive
+        self._frame = frame
+        self.runs = tuple(runs) if runs is not None else archive.runs()
+        self._run: dict[str, Run] = {}
+        self._lines: dict[str, tuple[LogLine, ...]] | None = None
+        self._connection: Connection | None = None
+        self._loaded: set[str] = set()
+        self._keys: frozenset[str] = frozenset()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the memory back."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+        self._loaded.clear()
+        self._keys = frozenset()
+
+    def facts(self) -> tuple[Run, ...]:
+        """The runs themselves, in the order of `runs`."""
+        return tuple(self._fact(run) for run in self.runs)
+
+    def lines(self, run: str) -> tuple[LogLine, ...]:
+        """Log lines of a run."""
+        return self._all_lines()[run]
+
+    def validated(self) -> frozenset[str]:
+        """Runs that have a validation."""
+        rows = self.table("SELECT DISTINCT run FROM evals").column("run").to_pylist()
+        return frozenset(rows)
+
+    def prepare(self, words: Iterable[str]) -> None:
+        """Load the rows of every run at once, with the metrics among `words`.
+
+        `select` does this by itself for what a statement names; whoever runs many cards names all their words
+        first, so that rows are read once.
+        """
+        keys = frozenset(relations.keys_for(words))
+        if "steps" in self._loaded and keys <= self._keys:
+            return
+        self._keys |= keys
+        self._fill(self._frame or gather(self._archive, self.runs, self._keys))
+
+    def select(self, sql: str, params: Parameters | None = None) -> list[dict[str, object]]:
+        """Rows of one SELECT, as dictionaries. Raises RefusedError."""
+        rows: list[dict[str, object]] = self.table(sql, params).to_pylist()
+        return rows
+
+    def table(self, sql: str, params: Parameters | None = None, seconds: float = SECONDS) -> pa.Table:
+        """As `select`, as an Arrow table. `params` that the SQL does not name are ignored. Raises RefusedError."""
+        parsed = statement.parse(sql)
+        for refusal in parsed.refusals:
+            raise RefusedError(refusal.line, refusal.message)
+        self._load(parsed)
+        given = {name: value for name, value in (params or {}).items() if name in parsed.parameters}
+        return self._run_shut(parsed.sql, given, seconds)
+
+    def query(self, sql: str, findings: FindingsOf | None = None) -> pa.Table:
+        """Answer on the tables of CONTRACT.md, see `store.query`. Raises QueryError."""
+        return answer(self, self._archive, sql, findings)
+
+    def put(self, name: str, rows: pa.Table) -> None:
+        """Make relation `name` hold `rows`."""
+        relations.put(self._open(), name, rows)
+        self._loaded.add(name)
+
+    def _run_shut(self, sql: str, params: Mapping[str, object], seconds: float) -> pa.Table:
+        connection = self._open()
+        try:
+            with within(connection, seconds):
+                return connection.execute(sql, params).to_arrow_table()
+        except duckdb.Error as error:
+            refusal = statement.refusal(error)
+            raise RefusedError(refusal.line, refusal.message) from None
+        except TimedOutError as error:
+            raise RefusedError(1, f"{error}: too slow for {len(self.runs)} runs") from None
+
+    def _open(self) -> Connection:
+        if self._connection is None:
+            self._connection = shut()
+            relations.macros(self._connection)
+        return self._connection
+
+    def _load(self, parsed: statement.Statement) -> None:
+        known = relations.columns()
+        for name in sorted(parsed.tables):
+            if name not in known:
+                raise RefusedError(1, f"no table {name}; there are {', '.join(known)}")
+            if name in facts.OF_RUNS:
+                self._load_facts(name)
+            elif name == "spans" and name not in self._loaded:
+                self.put(name, facts.table(relations.SPANS, ()))
+        if parsed.tables & OF_ROWS:
+            self.prepare(parsed.words)
+
+    def _load_facts(self, name: str) -> None:
+        if name not in self._loaded:
+            self.put(name, facts.OF_RUNS[name](self.facts()))
+
+    def _fill(self, frame: Frame) -> None:
+        self._load_facts("runs")
+        relations.build(self._open(), frame, facts.log_lines(self._all_lines()))
+        self._loaded |= OF_ROWS
+
+    def _fact(self, run: str) -> Run:
+        if run not in self._run:
+            self._run[run] = self._archive.run(run)
+        return self._run[run]
+
+    def _all_lines(self) -> dict[str, tuple[LogLine, ...]]:
+        if self._lines is None:
+            self._lines = {run: self._archive.log_lines(run) for run in self.runs}
+        return self._lines
