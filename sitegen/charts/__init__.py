@@ -4,6 +4,7 @@ Colours are CSS classes of templates/assets/sitegen.css, so one drawing serves l
 """
 
 from sitegen.charts.frame import Frame, Limit, Mark, Size, Span, live_spans
+from sitegen.charts.labels import human
 from sitegen.charts.ribbon import ribbon
 from sitegen.charts.spark import spark
 from sitegen.charts.svg import EVIDENCE, FULL, SMALL, backdrop, chart
@@ -20,6 +21,7 @@ __all__ = [
     "Span",
     "backdrop",
     "chart",
+    "human",
     "live_spans",
     "ribbon",
     "spark",

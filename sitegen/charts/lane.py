@@ -26,7 +26,7 @@ def lane(lost: Sequence[tuple[int, str]], frame: Frame, size: Size) -> str:
     box = f'x="{size.left}" y="{top}" width="{size.plot_width}" height="{LANE - 1}"'
     ground = f'<rect class="sg-lane" {box}/>'
     name = escape(_WORDS.get(kinds[0], kinds[0]) if len(kinds) == 1 else "NaN/inf")
-    text = f'<text x="{size.left - 4}" y="{top + 9}" text-anchor="end">{name}</text>'
+    text = f'<text x="{size.left - 6}" y="{top + 9}" text-anchor="end">{name}</text>'
     by_kind = {kind: [step for step, raw in lost if raw == kind] for kind in kinds}
     marks = "".join(_kind(kind, steps, top + 5, frame, size) for kind, steps in by_kind.items())
     return ground + text + marks
@@ -34,7 +34,7 @@ def lane(lost: Sequence[tuple[int, str]], frame: Frame, size: Size) -> str:
 
 def _kind(kind: str, steps: Sequence[int], y: int, frame: Frame, size: Size) -> str:
     """All marks of one kind as one path; marks closer than their width are drawn once."""
-    places = sorted({round((size.left + frame.position(step) * size.plot_width) / 3) * 3 for step in steps})
+    places = sorted({round((size.left + frame.position(step) * size.plot_width) / 5) * 5 for step in steps})
     sign = _SIGNS.get(kind, _SIGNS["nan"])
     path = "".join(f"M{x} {y}{sign}" for x in places)
     word = _WORDS.get(kind, kind)

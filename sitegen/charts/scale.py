@@ -40,9 +40,9 @@ def axis(values: Floats, also: Iterable[float] = (), ticks: int = 4) -> Axis:
     values = np.clip(values, -_HUGE, _HUGE)
     lo, hi = robust_range(values)
     extra = [x for x in also if math.isfinite(x)]
-    if _is_log(values, lo, hi):
-        return _log_axis(min([lo, *(x for x in extra if x > 0)]), max([hi, *extra]))
     lo, hi = min([lo, *extra]), max([hi, *extra])
+    if _is_log(values, lo, hi):
+        return _log_axis(lo, hi)
     if lo == hi:
         return _flat_axis(lo)
     if 0 < lo < 0.35 * (hi - lo):

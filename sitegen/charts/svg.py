@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -14,9 +13,10 @@ from sitegen.charts.back import whole
 from sitegen.charts.border import triangles
 from sitegen.charts.describe import describe
 from sitegen.charts.frame import Frame, Limit, Size
-from sitegen.charts.labels import human
 from sitegen.charts.lane import LANE, lane
+from sitegen.charts.limits import limit_lines, near_and_far
 from sitegen.charts.markup import drawn
+from sitegen.charts.plot import Plot
 from sitegen.model import Floats, Ints, Series
 
 FULL = Size(380, 150, 40, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=4)
@@ -24,27 +24,6 @@ SMALL = Size(280, 104, 40, 8, 10, 15, buckets=90, x_ticks=3, y_ticks=3)
 EVIDENCE = Size(380, 180, 40, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=5)
 
 _DOTTED = 24  # so few rows are drawn with a dot each
-_FAR = 4.0  # spans of the data; a threshold further away is named at the border instead of drawn
-
-
-@dataclass(frozen=True, slots=True)
-class _Plot:
-    """The area between the axes, in units of half a px: y grows downwards."""
-
-    frame: Frame
-    width: int
-    height: int
-    axis: scale.Axis
-
-    def x(self, steps: Ints) -> Floats:
-        if self.frame.first == self.frame.last:
-            return np.full(steps.size, self.width / 2)
-        scale_x = self.width / (self.frame.last - self.frame.first)
-        return np.asarray((steps - self.frame.first) * scale_x, dtype=np.float64)
-
-    def y(self, values: Floats) -> Floats:
-        share = (self.axis.hi - self.axis.units(values)) / (self.axis.hi - self.axis.lo)
-        return np.asarray(np.clip(share, 0.0, 1.0) * self.height)
 
 
 def chart(
@@ -55,6 +34,7 @@ def chart(
     title: str = "",
     unit: str = "",
     limits: Sequence[Limit] = (),
+    show: Sequence[float] = (),
     behind: str = "",
 ) -> Markup:
     """Draw one metric.
@@ -66,6 +46,7 @@ def chart(
         title: how people call the metric; read aloud, not drawn.
         unit: read aloud and shown with the marks at the border.
         limits: thresholds to draw and name.
+        show: finite numbers that must be within the y range, however far from the rest.
         behind: id of a `backdrop` on the same page; without it phases and incidents are drawn here.
 
     Returns:
@@ -75,7 +56,7 @@ def chart(
     finite = np.isfinite(series.values) & shown
     lost = [(step, raw) for step, raw in series.non_finite if frame.first <= step <= frame.last]
     summary = describe(series, finite & series.live, lost, title, unit)
-    picture = _drawing(series, finite, lost, frame, size, limits, unit)
+    picture = _drawing(series, finite, lost, frame, size, limits, show, unit)
     ground = f'<use href="#{escape(behind)}"/>' if behind else whole(frame, size)
     return drawn(
         f'<svg class="sg-svg" viewBox="0 0 {size.width} {size.height}" role="img" '
@@ -87,7 +68,8 @@ def backdrop(frame: Frame, size: Size, name: str) -> Markup:
     """Phases, incidents and x axis once per page, for charts drawn with `behind=name`."""
     content = whole(frame, size)
     return drawn(
-        f'<svg class="sg-svg sg-hidden" aria-hidden="true"><g id="{escape(name)}">{content}</g></svg>'
+        '<svg class="sg-svg sg-hidden" aria-hidden="true">'
+        f'<g class="sg-svg" id="{escape(name)}">{content}</g></svg>'
     )
 
 
@@ -98,6 +80,7 @@ def _drawing(
     frame: Frame,
     size: Size,
     limits: Sequence[Limit],
+    show: Sequence[float],
     unit: str,
 ) -> str:
     width, height = 2 * size.plot_width, 2 * size.plot_height - (2 * LANE if lost else 0)
@@ -107,17 +90,17 @@ def _drawing(
         words = "no finite value" if lost else "not logged in this range"
         middle = size.left + size.plot_width // 2
         return f'<text x="{middle}" y="{size.top + height // 4}" text-anchor="middle">{words}</text>{strip}'
-    near, far = _near(series.values[finite], limits)
-    axis = scale.axis(series.values[finite], (v for limit in near for v in limit.values), size.y_ticks)
-    plot = _Plot(frame, width, height, axis)
-    body = _curves(series, finite, lost, plot, size, unit)
-    limits_drawn = "".join(_limit(limit, plot) for limit in near) + "".join(
-        _beyond(limit, plot) for limit in far
+    near, far = near_and_far(series.values[finite], limits, show)
+    axis = scale.axis(
+        series.values[finite], [*show, *(v for limit in near for v in limit.values)], size.y_ticks
     )
-    return f"{_y_axis(plot, size)}{place}{body}{limits_drawn}</g>{strip}"
+    plot = Plot(frame, width, height, axis)
+    body = _curves(series, finite, lost, plot, size, unit)
+    named = limit_lines(near, far, series, finite & series.live, plot)
+    return f"{_y_axis(plot, size)}{place}{body}{named}</g>{strip}"
 
 
-def _y_axis(plot: _Plot, size: Size) -> str:
+def _y_axis(plot: Plot, size: Size) -> str:
     axis = plot.axis
     share = (axis.hi - np.array(axis.ticks)) / (axis.hi - axis.lo)
     at = np.rint(share * (plot.height / 2)).astype(int) + size.top
@@ -135,7 +118,7 @@ def _curves(
     series: Series,
     finite: NDArray[np.bool_],
     lost: Sequence[tuple[int, str]],
-    plot: _Plot,
+    plot: Plot,
     size: Size,
     unit: str,
 ) -> str:
@@ -150,7 +133,7 @@ def _curves(
     return "".join(out)
 
 
-def _line(steps: Ints, values: Floats, lost: Sequence[tuple[int, str]], plot: _Plot, size: Size) -> str:
+def _line(steps: Ints, values: Floats, lost: Sequence[tuple[int, str]], plot: Plot, size: Size) -> str:
     breaks = buckets.gaps(steps, np.array([step for step, _ in lost], dtype=np.int64))
     cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size.buckets)
     line = f'<path class="sg-line" d="{paths.polyline(cols.x, cols.middle, cols.breaks)}"/>'
@@ -165,7 +148,7 @@ def _forked(series: Series, finite: NDArray[np.bool_]) -> list[int]:
     return [int(number) for number in np.unique(series.segments[finite & ~series.live])]
 
 
-def _fork(series: Series, of_segment: NDArray[np.bool_], plot: _Plot, size: Size) -> str:
+def _fork(series: Series, of_segment: NDArray[np.bool_], plot: Plot, size: Size) -> str:
     """Rows of a segment that a later one rewrote, led in by its last row that was kept."""
     dead = of_segment & ~series.live
     kept = of_segment & series.live & (series.steps < series.steps[dead].min())
@@ -188,41 +171,3 @@ def _rising(steps: Ints, values: Floats) -> tuple[Ints, Floats]:
         return steps, values
     order = np.argsort(steps, kind="stable")
     return steps[order], values[order]
-
-
-def _near(values: Floats, limits: Sequence[Limit]) -> tuple[list[Limit], list[Limit]]:
-    """Thresholds that can share the picture with the values, and those too far away."""
-    if not limits:
-        return [], []
-    lo, hi = scale.robust_range(np.clip(values, -1e300, 1e300))
-    reach = _FAR * ((hi - lo) or abs(hi) or 1.0)
-    near = [one for one in limits if min(one.values) >= lo - reach and max(one.values) <= hi + reach]
-    return near, [one for one in limits if one not in near]
-
-
-def _limit(limit: Limit, plot: _Plot) -> str:
-    steps, values = np.array(limit.steps, dtype=np.int64), np.array(limit.values, dtype=np.float64)
-    x, y = np.clip(plot.x(steps), 0, plot.width), plot.y(values)
-    if x.size == 1 or x[-1] - x[0] < plot.width / 6:  # too short to be seen as a line
-        x = np.append(x, min(plot.width, x[-1] + plot.width / 6))
-        x[0] = max(0.0, x[0] - plot.width / 12)
-        y = np.append(y, y[-1])
-    path = paths.polyline(x, y, np.zeros(x.size, dtype=bool))
-    end, level = float(x[-1]), float(y[-1])
-    return f'<path class="sg-limit" d="{path}"/>{_limit_name(limit.label, end, level, plot)}'
-
-
-def _limit_name(label: str, end: float, level: float, plot: _Plot) -> str:
-    above = level - 8 if level > 28 else level + 24
-    anchor, at = ("end", end) if end > plot.width / 2 else ("start", max(0.0, end - plot.width / 6))
-    return (
-        f'<text class="sg-limit-name" transform="translate({at:.0f} {above:.0f})scale(2)" '
-        f'text-anchor="{anchor}">{escape(label)}</text>'
-    )
-
-
-def _beyond(limit: Limit, plot: _Plot) -> str:
-    value = limit.values[-1]
-    up = float(plot.axis.units(np.array([value]))[0]) > plot.axis.hi
-    words = f"{limit.label}: {human(value)}, {'above' if up else 'below'}"
-    return _limit_name(words, plot.width, 0.0 if up else float(plot.height), plot)

@@ -15,6 +15,7 @@ from sitegen.pages import words
 from sitegen.reports.shapes import MetricView, RunReport
 
 _BEHIND = {charts.FULL: "sg-behind", charts.SMALL: "sg-behind-small"}
+_RAW = {"nan": "NaN"}
 _GROUPS = {
     "reward": "Reward",
     "kl": "KL",
@@ -50,6 +51,11 @@ class Group:
     title: str
     figures: tuple[Figure, ...]
     above: tuple[tuple[str, str], ...]  # (id, title)
+
+    @property
+    def anchor(self) -> str:
+        """Where its charts begin."""
+        return f"group-{self.key}" if self.figures else self.above[0][0]
 
     @property
     def size(self) -> int:
@@ -104,8 +110,10 @@ def moment(incident: Incident, report: RunReport, within: charts.Frame | None) -
         return None
     series, title, unit, family = found
     window = _window(incident, within)
-    limits = _limit(incident)
-    svg = charts.chart(series, window, charts.EVIDENCE, title=title, unit=unit, limits=limits)
+    limits = _limit(incident, window)
+    svg = charts.chart(
+        series, window, charts.EVIDENCE, title=title, unit=unit, limits=limits, show=_numbers(incident)
+    )
     return Figure("", family, title, series.name, unit, svg)
 
 
@@ -147,9 +155,11 @@ def _figure(
 def _note(series: Series, unit: str) -> str:
     """Last value with its unit, the caption's right end."""
     at = np.flatnonzero(np.isfinite(series.values) & series.live)
-    if not at.size:
-        return unit
-    return f"{words.number(float(series.values[at[-1]]), 3)} {unit}".rstrip()
+    last = int(series.steps[at[-1]]) if at.size else -1
+    lost = [raw for step, raw in series.non_finite if step > last]
+    if lost:
+        return f"{_RAW.get(lost[-1], lost[-1])} at the end"
+    return f"{charts.human(float(series.values[at[-1]]))} {unit}".rstrip() if at.size else unit
 
 
 def _ids(names: Iterable[str]) -> dict[str, str]:
@@ -192,11 +202,12 @@ def _evidence(incident: Incident, report: RunReport) -> tuple[Series, str, str, 
 def _window(incident: Incident, within: charts.Frame) -> charts.Frame:
     """Steps around the onset: as much before as it takes to see what was usual, and the first part of it."""
     assert incident.first is not None
-    last = incident.first if incident.last is None else incident.last
-    room = max(20, (within.last - within.first) // 8, min(last - incident.first, 60))
+    onset = min(max(incident.first, within.first), within.last)
+    last = onset if incident.last is None else min(max(incident.last, onset), within.last)
+    room = max(20, (within.last - within.first) // 8, min(last - onset, 60))
     return charts.Frame(
-        max(within.first, incident.first - room),
-        max(min(within.last, incident.first + 2 * room), min(within.last, within.first + room)),
+        max(within.first, onset - room),
+        min(within.last, max(onset + 2 * room, within.first + room)),
         within.spans,
         tuple(mark for mark in within.marks if mark.href == f"#{incident.anchor}"),
     )
@@ -211,21 +222,28 @@ def _limits(view: MetricView, incidents: Sequence[Incident]) -> tuple[charts.Lim
     return ()
 
 
-def _limit(incident: Incident) -> tuple[charts.Limit, ...]:
-    evidence = incident.evidence
-    known = [
-        (step, limit)
-        for step, limit in zip(evidence.steps, evidence.thresholds, strict=False)
-        if limit is not None and np.isfinite(limit)
-    ]
-    if (
-        not known
-        and incident.threshold is not None
-        and incident.first is not None
-        and np.isfinite(incident.threshold)
-    ):
-        known = [(incident.first, incident.threshold)]
+def _limit(incident: Incident, within: charts.Frame | None = None) -> tuple[charts.Limit, ...]:
+    """The threshold as far as the evidence knows it; one that never moved reaches over all of `within`."""
+    known = _thresholds(incident)
     if not known:
         return ()
-    label = f"{incident.rule} limit {words.number(known[-1][1], 3)}"
+    values = [limit for _, limit in known]
+    if within is not None and max(values) - min(values) <= 0.01 * abs(values[-1]):
+        known = [(within.first, values[-1]), (within.last, values[-1])]
+    label = f"{incident.rule} limit {charts.human(values[-1])}"
     return (charts.Limit(label, tuple(step for step, _ in known), tuple(limit for _, limit in known)),)
+
+
+def _numbers(incident: Incident) -> list[float]:
+    """What the evidence chart must show: the value that broke the rule, and what it broke."""
+    known = (incident.value, incident.threshold)
+    return [one for one in known if one is not None and np.isfinite(one)]
+
+
+def _thresholds(incident: Incident) -> list[tuple[int, float]]:
+    evidence = incident.evidence
+    pairs = zip(evidence.steps, evidence.thresholds, strict=False)
+    known = [(step, limit) for step, limit in pairs if limit is not None and np.isfinite(limit)]
+    if known or incident.first is None or incident.threshold is None or not np.isfinite(incident.threshold):
+        return known
+    return [(incident.first, incident.threshold)]

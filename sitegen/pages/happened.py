@@ -142,4 +142,4 @@ def _changes(incident: Incident) -> tuple[Change, ...]:
 
 
 def _text(value: float | None) -> str | None:
-    return None if value is None else words.number(value, 3)
+    return None if value is None else charts.human(value)

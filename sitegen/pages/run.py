@@ -122,7 +122,7 @@ def _best(report: RunReport) -> FactBox:
         return FactBox("Best validation", None, "")
     label = "Best validation" if best.validation else "Best training score"
     where = f"{best.label}, " if best.validation else ""
-    return FactBox(label, words.number(best.value), f"{where}step {words.count(best.step)}")
+    return FactBox(label, _number(best.value), f"{where}step {words.count(best.step)}")
 
 
 def _steps(report: RunReport) -> FactBox:
@@ -153,7 +153,7 @@ def _throughput(report: RunReport) -> FactBox:
     value = report.row.throughput
     if value is None:
         return FactBox("Throughput", None, "")
-    return FactBox("Throughput", words.number(value), "tokens/s/GPU, net of validation")
+    return FactBox("Throughput", _number(value), "tokens/s/GPU, net of validation")
 
 
 def _version(run: Run) -> str:
@@ -196,10 +196,10 @@ def _validation(view: ValidationView) -> ValidationRow:
         dataset=view.dataset,
         name=view.name,
         core=view.core,
-        first=words.number(view.first),
-        best=words.number(view.best),
+        first=_number(view.first),
+        best=_number(view.best),
         best_step=view.best_step,
-        last=words.number(view.last),
+        last=_number(view.last),
         n=len(shown),
         spark=charts.spark(shown, label=view.name, family="validation"),
     )
@@ -208,13 +208,13 @@ def _validation(view: ValidationView) -> ValidationRow:
 def _time_row(part: TimingPart, index: int) -> TimeRow:
     every = "every step" if part.every <= 1 else f"every {words.count(part.every)} steps"
     share = f"{part.share:.1%}".replace("%", " %")
-    return TimeRow(timing.colour(part.name, index), part.name, words.number(part.seconds, 3), share, every)
+    return TimeRow(timing.colour(part.name, index), part.name, charts.human(part.seconds), share, every)
 
 
 def _summary(one: MetricSummary) -> tuple[str, ...]:
     numbers = (one.first, one.last, one.min, one.max, one.mean)
     lost = str(one.non_finite) if one.non_finite else ""
-    return (one.name, words.count(one.n), *(words.number(value) for value in numbers), lost)
+    return (one.name, words.count(one.n), *(_number(value) for value in numbers), lost)
 
 
 def _downloads(run: Run, root: str) -> tuple[Download, ...]:
@@ -228,3 +228,7 @@ def _downloads(run: Run, root: str) -> tuple[Download, ...]:
         ),
         Download("data/report.md", "report.md", "this page as a report with figures"),
     )
+
+
+def _number(value: float | None) -> str:
+    return words.MISSING if value is None else charts.human(value, 4)
