@@ -64,7 +64,7 @@ class Verbs(click.Group):
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(sitegen.__version__, prog_name="sitegen")
 def app() -> None:
-    r"""Reports for reinforcement-learning runs trained with verl.
+    """Reports for reinforcement-learning runs trained with verl.
 
     Logs in, a static site out: what happened, since when, how bad, what to do. RUNS is a folder with one
     folder per run (default `runs/`); anything verl printed or its file logger wrote will do.
@@ -76,7 +76,7 @@ def app() -> None:
 
     Results go to stdout, progress to stderr. Exit status: 0 fine, 1 findings or problems at the asked
     level, 2 usage or configuration.
-    """
+    """  # noqa: D301  \b is click's sign for "keep these lines"
 
 
 def main() -> NoReturn:

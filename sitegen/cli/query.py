@@ -44,7 +44,7 @@ def command(
     home: Path | None,
     quiet: bool,
 ) -> int:
-    r"""Run one SELECT over the runs below RUNS.
+    """Run one SELECT over the runs below RUNS.
 
     \b
     Tables: runs, steps (wide, canonical names), samples (long), raw_samples (names as logged),
@@ -53,7 +53,7 @@ def command(
     \b
       sitegen query "SELECT run, max(value) FROM samples WHERE metric = 'score' GROUP BY run"
       sitegen query "SELECT * FROM incidents ORDER BY severity" -o incidents.csv
-    """
+    """  # noqa: D301  \b is click's sign for "keep these lines"
     screen = Screen(quiet)
     form = form or _by_name(out)
     if form == "parquet" and out is None:

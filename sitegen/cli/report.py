@@ -40,10 +40,11 @@ def command(
     if out is None:
         screen.write(report_md.document(report))
         return 0
-    drawn = figures.draw(report_md.figure_input(report), "svg" if svg else "png")
-    names = {kind: f"{out.stem}-{kind}.{'svg' if svg else 'png'}" for kind in drawn}
-    for kind, data in drawn.items():
-        options.save(out.with_name(names[kind]), data)
+    form = "svg" if svg else "png"
+    drawings = report_md.drawings(report)
+    names = {kind: f"{out.stem}-{kind}.{form}" for kind in drawings}
+    for kind, drawing in drawings.items():
+        options.save(out.with_name(names[kind]), figures.draw(drawing, form))
     options.save(out, report_md.document(report, names).encode())
     screen.line(str(out))
     return 0
