@@ -1,0 +1,1 @@
+"""Advantages and losses, each a function of arrays."""
