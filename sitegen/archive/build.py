@@ -1,0 +1,265 @@
+"""One run: its files -> its folder in the archive."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from sitegen.archive import columns, facts, parquet, runjson, runtoml
+from sitegen.archive.gather import Disagreement, Gatherer
+from sitegen.archive.merge import Plan, plan
+from sitegen.archive.runtoml import RunToml
+from sitegen.archive.spool import Spool
+from sitegen.archive.stage import Staged, sha256, stage
+from sitegen.archive.summary import Summing
+from sitegen.errors import Problem
+from sitegen.ingest import by_name
+from sitegen.ingest.source import Source, SourceRefused
+from sitegen.model import LogLine, Run
+from sitegen.redact import redact
+
+MAX_PROBLEMS = 1000  # per run; the rest is counted
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file of a run: where, how long, in which format. `sha` where it is known already."""
+
+    path: str
+    file: Path
+    size: int
+    format: str
+    sha: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What discovery says about one run."""
+
+    id: str
+    path: str
+    inputs: tuple[Input, ...]
+    toml: Input | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What became of a run: whether its folder changed, and the content hashes of its files."""
+
+    id: str
+    fingerprint: str
+    changed: bool
+    shas: tuple[tuple[str, str], ...]
+
+
+@cache
+def reader_version() -> str:
+    """Changes with the code that makes an archive out of logs, so that no archive outlives its readers."""
+    digest = hashlib.sha256()
+    for room in ("ingest", "archive", "metrics"):
+        for file in sorted(files(f"sitegen.{room}").iterdir(), key=lambda each: each.name):
+            if file.name.endswith((".py", ".toml")):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for name in ("redact.py", "model.py"):
+        digest.update((files("sitegen") / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def build(run: RunPlan, archive: Path) -> Built:
+    """Bring the folder of a run up to date. The folder is replaced as a whole, or left alone when nothing changed."""
+    inputs, lost = _hashed(run.inputs)
+    toml = _hashed((run.toml,))[0] if run.toml else ()
+    shas = tuple((each.path, each.sha or "") for each in (*inputs, *toml))
+    mark = _fingerprint(run, shas, lost)
+    folder = archive / run.id
+    if fingerprint_of(folder) == mark:
+        return Built(run.id, mark, False, shas)
+    made = archive / f".new-{run.id}-{os.getpid()}"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    try:
+        _write(replace(run, inputs=inputs), lost, mark, made)
+        _swap(made, folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return Built(run.id, mark, True, shas)
+
+
+def fingerprint_of(folder: Path) -> str | None:
+    """Fingerprint of an archived run, None when the folder is not a whole one."""
+    try:
+        return (folder / "fingerprint").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
+    """Inputs with their content hash; files that cannot be read become problems."""
+    found: list[Input] = []
+    lost: list[Problem] = []
+    for each in inputs:
+        try:
+            found.append(
+                each if each.sha else replace(each, sha=sha256(Source(each.path, each.file, each.size)))
+            )
+        except (OSError, SourceRefused) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            hint = "Check that the file is still there and may be read."
+            lost.append(Problem(each.path, None, "unreadable", f"cannot be read: {reason}", hint))
+    return tuple(found), lost
+
+
+def _fingerprint(run: RunPlan, shas: Sequence[tuple[str, str]], lost: Sequence[Problem]) -> str:
+    said = (
+        reader_version(),
+        run.id,
+        run.path,
+        shas,
+        run.problems,
+        lost,
+        [each.format for each in run.inputs],
+    )
+    return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _swap(made: Path, folder: Path) -> None:
+    """Put a finished folder in place. A reader sees the old one or the new one, each whole."""
+    for file in made.iterdir():
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+    old = folder.with_name(f".old-{folder.name}")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    made.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> None:
+    toml = RunToml()
+    if run.toml is not None:
+        toml = runtoml.load(Source(run.toml.path, run.toml.file, run.toml.size))
+    with Spool(folder / "spool") as spool:
+        staged = [
+            stage(Source(each.path, each.file, each.size), by_name(each.format), each.sha or "", spool)
+            for each in run.inputs
+        ]
+        rows = plan(staged, spool)
+        gatherer = Gatherer(rows, spool, [each.file.path for each in staged])
+        stored = columns.stored(gatherer.names)
+        live, spent = _write_rows(folder, rows, gatherer, stored)
+    lines = _lines(staged)
+    parquet.write_lines(folder, lines)
+    problems = [
+        *toml.problems, *run.problems, *lost, *(p for each in staged for p in each.problems),
+        *map(_disagreement, gatherer.disagreements.values()),
+    ]  # fmt: skip
+    found = facts.known(run.path, toml, staged, gatherer)
+    record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
+    names = {column: name for name, column in stored.items()}
+    (folder / "run.json").write_bytes(runjson.dumps(record, names))
+    (folder / "fingerprint").write_text(mark + "\n", encoding="ascii")
+
+
+def _write_rows(
+    folder: Path, rows: Plan, gatherer: Gatherer, stored: dict[str, str]
+) -> tuple[Summing, Summing]:
+    live, spent = Summing(gatherer.names), Summing(gatherer.names)
+    with parquet.RunFiles(folder, rows, gatherer.names, stored) as out:
+        for group in gatherer.groups():
+            out.write(group)
+            span = slice(group.first, group.first + group.values.shape[1])
+            alive = rows.live[span]
+            live.add(group.values if alive.all() else group.values[:, alive], rows.step[span][alive])
+            live.extras(group.extras)
+            spent.add(group.values, rows.step[span])
+    return live, spent
+
+
+def _lines(staged: Sequence[Staged]) -> tuple[LogLine, ...]:
+    return tuple(line for each in staged for line in sorted(each.log_lines, key=lambda line: line.line))
+
+
+def _disagreement(noted: Disagreement) -> Problem:
+    kept, other = noted.sources
+    where = f"{noted.values} values, the first is {noted.name} at step {noted.step}"
+    if noted.kind == "repeat":
+        what = f"a step was logged again with other values; the last was kept: {where}"
+        return Problem(kept, None, "repeat", what)
+    what = f"differs from {other}, kept is {kept}: {where}"
+    return Problem(other, None, "conflict", what, "If they are two runs, give each a folder of its own.")
+
+
+def _limited(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    distinct = list(dict.fromkeys(problems))
+    if len(distinct) <= MAX_PROBLEMS:
+        return tuple(distinct)
+    rest = len(distinct) - MAX_PROBLEMS
+    last = Problem(distinct[MAX_PROBLEMS].path, None, "too-many", f"{rest} more problems were left out")
+    return (*distinct[:MAX_PROBLEMS], last)
+
+
+def _run(
+    run: RunPlan,
+    found: facts.Known,
+    staged: Sequence[Staged],
+    rows: Plan,
+    live: Summing,
+    spent: Summing,
+    lines: Sequence[LogLine],
+    problems: tuple[Problem, ...],
+    mark: str,
+) -> Run:
+    toml = found.toml
+    times = [
+        t for t in (*rows.time.tolist(), *(line.time for line in lines)) if t is not None and math.isfinite(t)
+    ]
+    started, ended = (min(times), max(times)) if times else (None, None)
+    steps = rows.step[rows.live]
+    finished = toml.finished if toml.finished is not None else any(line.kind == "finished" for line in lines)
+    return Run(
+        id=run.id,
+        path=run.path,
+        title=facts.title(found),
+        project=facts.project(found),
+        experiment=facts.experiment(found),
+        algorithm=facts.algorithm(found),
+        model=facts.model(found),
+        verl_version=toml.text("verl_version") or found.facts.get("verl_version"),
+        commit=toml.text("commit") or found.facts.get("commit"),
+        hardware=facts.hardware(found),
+        gpus=facts.gpus(found),
+        started_at=started,
+        ended_at=ended,
+        wall_s=facts.wall_seconds(facts.spent(spent), started, ended),
+        steps=len(steps),
+        first_step=int(steps.min()) if len(steps) else None,
+        last_step=int(steps.max()) if len(steps) else None,
+        planned_steps=facts.planned_steps(found),
+        finished=finished,
+        growing=toml.text("status") == "running",
+        segments=rows.segments,
+        sources=tuple(each.file for each in staged),
+        formats=tuple(dict.fromkeys(each.file.format for each in staged)),
+        tags=toml.texts("tags"),
+        owner=_shown(toml.text("owner")),
+        baseline=toml.text("baseline"),
+        notes=_shown(toml.text("notes")) or "",
+        aliases=toml.texts("aliases"),
+        config=found.config,
+        summary=live.result(),
+        problems=problems,
+        fingerprint=mark,
+    )
+
+
+def _shown(text: str | None) -> str | None:
+    return redact(text)[0] if text else text

@@ -1,0 +1,192 @@
+"""Which files make one run. The rule:
+
+1. A `run.toml` makes everything below its folder one run (the outermost one counts).
+2. A folder that holds logs is a run. Folders that trainers and trackers make inside a run (`logs/metrics/`,
+   `wandb/run-…/files/`, `outputs/…`, `rollouts/` …, see `layout`) belong to the folder above them; so does a
+   folder below a run whose values agree with that run's (`<project>/<experiment>.jsonl` of the FileLogger).
+3. A folder is a collection instead, each file a run of its own, when two of its sources contradict each other:
+   both begin at step 0 or 1 (or at the same step) and log different values under one name, or nothing in common
+   although they are of one format, or they name different projects or experiments. Files with the same stem
+   (`a.log`, `a.jsonl`, `a.log.1.gz`) stay together.
+4. Files directly in RUNS are runs of their own, unless they agree with each other and nothing contradicts.
+   When RUNS holds nothing but structure and such files, RUNS itself may be the run's folder.
+
+Everything else that lies in one folder is one run: sources that agree are merged by step, those that start
+later are further attempts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sitegen.archive.ids import stem
+from sitegen.archive.layout import ATTEMPT, home, is_inside
+from sitegen.archive.peek import Relation
+from sitegen.archive.walk import Found
+
+Relate = Callable[[Found, Found], Relation]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files of one run. `path` is the folder or file under RUNS that names it; "" is RUNS itself."""
+
+    path: str
+    files: tuple[Found, ...]
+
+
+def group(files: Sequence[Found], relate: Relate) -> list[Group]:
+    """Group readable files that no run.toml claims."""
+    homes = _homes(files)
+    groups: dict[str, list[Group]] = {}
+    for where in sorted(homes):
+        groups[where] = _folder(where, homes[where], relate)
+    return _folded(groups, relate)
+
+
+def _homes(files: Iterable[Found]) -> dict[str, list[Found]]:
+    """Files by the folder whose run they belong to."""
+    homes = defaultdict(list)
+    for each in files:
+        homes[home(each.folder)].append(each)
+    structure = [each for each in homes.get("", []) if each.folder]
+    if structure and len(homes) > 1:
+        # RUNS holds runs: a folder called `logs` beside them is one more place with runs, not part of one.
+        homes[""] = [each for each in homes[""] if not each.folder]
+        for each in structure:
+            homes[each.folder.split("/")[0]].append(each)
+    return {where: found for where, found in homes.items() if found}
+
+
+def _folder(where: str, files: list[Found], relate: Relate) -> list[Group]:
+    """Runs of one folder."""
+    if where == "":
+        direct = [each for each in files if not each.folder]
+        inside = [each for each in files if each.folder]
+        if len(direct) != 1 or inside:
+            return _runs_itself(direct, inside, relate)
+        return [Group(direct[0].path, tuple(direct))]
+    if len(files) == 1 or not _contradiction(files, relate):
+        return [Group(_name(where, files), tuple(files))]
+    return _collection(where, files, relate)
+
+
+def _runs_itself(direct: list[Found], inside: list[Found], relate: Relate) -> list[Group]:
+    """Files directly in RUNS, and those in structure such as RUNS/logs/metrics/."""
+    bundles = _by_stem(direct)
+    everything = [*direct, *inside]
+    if len(bundles) + len(inside) > 1 and _contradiction(everything, relate):
+        return _collection("", everything, relate)
+    parts = [*bundles.values()]
+    if inside:
+        parts = [inside, *parts]
+    joined: list[list[Found]] = []
+    for part in parts:
+        friend = next((each for each in joined if _belongs(part, each, relate)), None)
+        if friend is None:
+            joined.append(list(part))
+        else:
+            friend.extend(part)
+    return [Group(_root_name(part), tuple(sorted(part, key=lambda f: f.path))) for part in joined]
+
+
+def _belongs(part: Sequence[Found], other: Sequence[Found], relate: Relate) -> bool:
+    wanted = (
+        {Relation.AGREE, Relation.COMPLETE} if any(f.folder for f in (*part, *other)) else {Relation.AGREE}
+    )
+    return any(relate(a, b) in wanted for a in part for b in other)
+
+
+def _root_name(files: Sequence[Found]) -> str:
+    stems = {stem(each.name) for each in files}
+    return files[0].path if len(stems) == 1 and not any(each.folder for each in files) else ""
+
+
+def _contradiction(files: Sequence[Found], relate: Relate) -> bool:
+    return any(
+        relate(a, b) is Relation.CONTRADICT
+        for a, b in combinations(files, 2)
+        if (a.folder, stem(a.name)) != (b.folder, stem(b.name))
+    )
+
+
+def _collection(where: str, files: Sequence[Found], relate: Relate) -> list[Group]:
+    """Each W&B or Hydra run and each stem a run; stems that contradict themselves are told apart by folder."""
+    bundles = defaultdict(list)
+    for each in files:
+        bundles[_attempt(each) or _joined(where, stem(each.name))].append(each)
+    groups: list[Group] = []
+    for path, bundle in sorted(bundles.items()):
+        if _contradiction(bundle, relate):
+            parts = _by_stem(bundle).items()
+            groups += [Group(_joined(folder, name), tuple(part)) for (folder, name), part in parts]
+        elif len(bundle) == 1 and bundle[0].folder == where:
+            groups.append(Group(bundle[0].path, tuple(bundle)))
+        else:
+            groups.append(Group(path, tuple(bundle)))
+    return groups
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _attempt(each: Found) -> str | None:
+    """Path down to the folder of one W&B or Hydra run, when the file lies in one."""
+    parts = each.folder.split("/") if each.folder else []
+    for i in range(len(parts) - 1, -1, -1):
+        if ATTEMPT.fullmatch(parts[i]):
+            return "/".join(parts[: i + 1])
+    return None
+
+
+def _by_stem(files: Iterable[Found]) -> dict[tuple[str, str], list[Found]]:
+    bundles = defaultdict(list)
+    for each in files:
+        bundles[(each.folder, stem(each.name))].append(each)
+    return dict(sorted(bundles.items()))
+
+
+def _name(where: str, files: Sequence[Found]) -> str:
+    """Path that names the run of a whole folder. A folder that is itself structure says too little."""
+    if not is_inside(where.rpartition("/")[2]):
+        return where
+    attempts = {_attempt(each) for each in files}
+    only = attempts.pop() if len(attempts) == 1 else None
+    return only or where
+
+
+def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
+    """Runs below a run whose values agree with it become part of it."""
+    for where in sorted(groups, key=lambda each: -each.count("/")):
+        above = _above(where, groups)
+        if above is None or not groups[where]:
+            continue
+        kept = []
+        for each in groups[where]:
+            friend = next((g for g in groups[above] if _agrees(each, g, relate)), None)
+            if friend is None:
+                kept.append(each)
+            else:
+                place = groups[above].index(friend)
+                files = tuple(sorted((*friend.files, *each.files), key=lambda f: f.path))
+                groups[above][place] = Group(friend.path, files)
+        groups[where] = kept
+    return sorted((g for found in groups.values() for g in found), key=lambda g: g.path)
+
+
+def _above(where: str, groups: dict[str, list[Group]]) -> str | None:
+    """Nearest folder above `where` that has runs."""
+    parts = where.split("/") if where else []
+    while parts:
+        parts.pop()
+        if groups.get("/".join(parts)):
+            return "/".join(parts)
+    return None
+
+
+def _agrees(one: Group, two: Group, relate: Relate) -> bool:
+    return any(relate(a, b) is Relation.AGREE for a in one.files for b in two.files)

@@ -1,0 +1,59 @@
+"""Run ids: one URL-safe path component that does not depend on which other runs exist.
+
+The id is the path under RUNS in lower case, parts joined with "-", without the suffix of a log file. Where
+writing it that way loses letters (Chinese, say) a short hash of the path is added. When two runs would
+share an id, the one whose path is spelled like the id keeps it and the others get the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+
+MAX = 100
+_PACKED = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
+_ROTATED = re.compile(r"(?<=\.)(log|txt|out|err|jsonl)\.\d{1,4}$", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"\.(log|txt|out|err|jsonl|json|ndjson|md|markdown|ipynb|console|stdout|stderr)$", re.IGNORECASE
+)
+
+
+def stem(name: str) -> str:
+    """A file name without packing, rotation and log suffix: `train.log.2.gz` -> `train`."""
+    short = _PACKED.sub("", name)
+    short = _ROTATED.sub(r"\1", short)
+    short = _SUFFIX.sub("", short)
+    return short or name
+
+
+def slug(path: str) -> str:
+    """Id for a path, before collisions are looked at. Never empty, at most 100 characters."""
+    plain = unicodedata.normalize("NFKD", path)
+    kept = "".join(c for c in plain if not unicodedata.combining(c))
+    text = re.sub(r"[^a-z0-9._]+", "-", kept.lower()).strip("-._")
+    lost = any(c.isalnum() and not c.isascii() for c in kept)
+    if not text or lost or len(text) > MAX:
+        text = text[: MAX - 9].strip("-._") or "run"
+        return f"{text}-{short_hash(path)}"
+    return text
+
+
+def short_hash(path: str) -> str:
+    """Eight hex digits of a path."""
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def assign(paths: Iterable[str]) -> dict[str, str]:
+    """Path -> id for all runs of an archive; ids are unique."""
+    wanted = defaultdict(list)
+    for path in sorted(set(paths)):
+        wanted[slug(path)].append(path)
+    ids: dict[str, str] = {}
+    for name, sharing in wanted.items():
+        for path in sharing:
+            plain = len(sharing) == 1 or path == name
+            ids[path] = name if plain else f"{name[: MAX - 9]}-{short_hash(path)}"
+    return ids

@@ -1,0 +1,33 @@
+"""Names of folders that trainers and trackers make inside the folder of a run."""
+
+from __future__ import annotations
+
+import re
+
+# Only names that a person would hardly give to a run of their own.
+_INSIDE = re.compile(
+    r"""(?xi)
+    logs? | metrics | debug | console | stdout | stderr | slurm([_-]?logs?)? | output[_-]?logs?
+  | wandb | (offline-)?run-\d{8}_\d{6}-\w+ | files | media | table | val
+  | outputs? | multirun | \d{4}-\d\d-\d\d | \d\d-\d\d-\d\d | \.hydra | hydra[_-]outputs
+  | tensorboard([_-]?logs?)? | tb([_-]?logs?)? | events
+  | swanlog | swanlab | echarts | mlruns | mlflow([_-]\w+)? | trackio | clearml | file | file[_-]?logger
+  | rollouts? | rollout[_-]data([_-]dir)? | validation([_-]data([_-]dir)?)? | val[_-]data | dumps? | generations | traces?
+  | checkpoints? | ckpts? | global_step_\d+ | artifacts | profile
+  | ray | session_[\d_-]+\w* | sessions?
+    """
+)
+ATTEMPT = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+|\d\d-\d\d-\d\d", re.IGNORECASE)
+
+
+def is_inside(name: str) -> bool:
+    """Whether a folder of this name belongs to the run of the folder above it."""
+    return _INSIDE.fullmatch(name) is not None
+
+
+def home(folder: str) -> str:
+    """The folder whose run the files of `folder` belong to: the nearest one that is not structure. "" is RUNS."""
+    parts = folder.split("/") if folder else []
+    while parts and is_inside(parts[-1]):
+        parts.pop()
+    return "/".join(parts)

@@ -1,0 +1,154 @@
+"""Reading an archive."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from sitegen.archive import manifest as store
+from sitegen.archive import runjson
+from sitegen.archive.build import reader_version
+from sitegen.errors import ArchiveError, Problem
+from sitegen.metrics import glossary
+from sitegen.model import LogLine, Run, Series
+
+
+class Archive:
+    """The archive at `home`, as the last update left it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._folder = home / "archive"
+        self._runs: dict[str, tuple[Run, dict[str, str]]] = {}
+
+    def runs(self) -> tuple[str, ...]:
+        """Ids of all runs, sorted."""
+        if not self._folder.is_dir():
+            return ()
+        found = (each.name for each in self._folder.iterdir() if (each / "run.json").is_file())
+        return tuple(sorted(name for name in found if not name.startswith(".")))
+
+    def run(self, run: str) -> Run:
+        """Facts of a run. Raises ArchiveError for an id that the archive does not hold."""
+        return self._load(run)[0]
+
+    def steps(self, run: str) -> Path:
+        """The run's steps.parquet."""
+        return self._file(run, "steps.parquet")
+
+    def extras(self, run: str) -> Path:
+        """The run's extras.parquet: non-finite values, repeats and conflicts."""
+        return self._file(run, "extras.parquet")
+
+    def lines(self, run: str) -> Path:
+        """The run's lines.parquet."""
+        return self._file(run, "lines.parquet")
+
+    def columns(self, run: str) -> Mapping[str, str]:
+        """Stored column -> name as logged, for the metric columns of steps.parquet."""
+        return self._load(run)[1]
+
+    def series(self, run: str, names: Iterable[str] | None = None) -> dict[str, Series]:
+        """Series by name as logged, all or those of `names` that the run has."""
+        wanted = {logged: column for column, logged in self.columns(run).items()}
+        if names is not None:
+            asked = set(names)
+            wanted = {logged: column for logged, column in wanted.items() if logged in asked}
+        table = pq.read_table(self.steps(run), columns=["step", "segment", "live", *wanted.values()])
+        steps, segments, live = (table.column(i).to_numpy() for i in range(3))
+        keys = glossary().canonical(self.columns(run).values())
+        odd = self._non_finite(run)
+        return {
+            logged: Series(
+                logged,
+                keys.get(logged, logged),
+                steps,
+                _doubles(table.column(column)),
+                segments.astype(np.int64),
+                live,
+                tuple(odd.get(logged, ())),
+            )  # fmt: skip
+            for logged, column in wanted.items()
+        }
+
+    def log_lines(self, run: str) -> tuple[LogLine, ...]:
+        """Lines kept for diagnosis, by source and line."""
+        return tuple(LogLine(**row) for row in pq.read_table(self.lines(run)).to_pylist())
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Problems that belong to no run."""
+        return self._manifest.problems
+
+    def ignored(self) -> tuple[str, ...]:
+        """Files under RUNS that no reader claimed."""
+        return self._manifest.ignored
+
+    def removed(self) -> tuple[tuple[str, str, str], ...]:
+        """Runs that removed.toml lists: (id, date, why)."""
+        return self._manifest.removed
+
+    def now(self) -> float | None:
+        """Newest time stamp in the archive, Unix seconds; None when no log has times."""
+        ends = (self.run(run).ended_at for run in self.runs())
+        return max((end for end in ends if end is not None), default=None)
+
+    def cached(self, room: str, key: str) -> bytes | None:
+        """What `keep` stored under this key, or None."""
+        try:
+            return self._cache_file(room, key).read_bytes()
+        except OSError:
+            return None
+
+    def keep(self, room: str, key: str, data: bytes) -> None:
+        """Store bytes under a key of a room, atomically."""
+        store.write_atomically(self._cache_file(room, key), data)
+
+    def prune(self, room: str, keys: Iterable[str]) -> None:
+        """Remove all of a room's entries but those of `keys`."""
+        kept = {self._cache_file(room, key).name for key in keys}
+        folder = self.home / "cache" / room
+        for file in folder.iterdir() if folder.is_dir() else ():
+            if file.name not in kept:
+                file.unlink(missing_ok=True)
+
+    @cached_property
+    def _manifest(self) -> store.Manifest:
+        return store.load(self.home / "manifest.json", reader_version())
+
+    def _cache_file(self, room: str, key: str) -> Path:
+        # A key may be a run id as long as a file name can be, with a suffix.
+        return self.home / "cache" / room / hashlib.sha256(key.encode()).hexdigest()[:40]
+
+    def _file(self, run: str, name: str) -> Path:
+        file = self._folder / run / name
+        if "/" in run or run.startswith(".") or not file.is_file():
+            raise ArchiveError(
+                f"there is no run {run!r} in the archive; `sitegen ingest` lists what was read"
+            )
+        return file
+
+    def _load(self, run: str) -> tuple[Run, dict[str, str]]:
+        if run not in self._runs:
+            try:
+                self._runs[run] = runjson.loads(self._file(run, "run.json").read_bytes())
+            except (ValueError, KeyError, TypeError) as error:
+                raise ArchiveError(
+                    f"run.json of {run} is damaged ({error}); remove {self.home.name} and build again"
+                ) from error
+        return self._runs[run]
+
+    def _non_finite(self, run: str) -> dict[str, list[tuple[int, str]]]:
+        found: dict[str, list[tuple[int, str]]] = {}
+        for row in pq.read_table(self.extras(run), columns=["kind", "step", "name", "raw"]).to_pylist():
+            if row["kind"] == "non_finite":
+                found.setdefault(row["name"], []).append((row["step"], row["raw"]))
+        return found
+
+
+def _doubles(column) -> np.ndarray:  # type: ignore[no-untyped-def, type-arg]
+    return column.to_numpy().astype(np.float64, copy=False)

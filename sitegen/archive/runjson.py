@@ -1,0 +1,32 @@
+"""`run.json`: a `Run` and the names of its columns, as text that is the same for the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import orjson
+
+from sitegen.errors import Problem
+from sitegen.model import MetricSummary, Run, Segment, SourceFile
+
+_LISTS = {"segments": Segment, "sources": SourceFile, "summary": MetricSummary, "problems": Problem}
+
+
+def dumps(run: Run, columns: Mapping[str, str]) -> bytes:
+    """Bytes of run.json. `columns` maps stored column -> name as logged."""
+    table = {each.name: getattr(run, each.name) for each in fields(run)}
+    table["columns"] = columns
+    return orjson.dumps(table, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def loads(data: bytes) -> tuple[Run, dict[str, str]]:
+    """Run and columns of a run.json. Raises ValueError, KeyError or TypeError for anything else."""
+    table: dict[str, Any] = orjson.loads(data)
+    columns = table.pop("columns")
+    for name, kind in _LISTS.items():
+        table[name] = tuple(kind(**each) for each in table[name])
+    for name in ("formats", "tags", "aliases"):
+        table[name] = tuple(table[name])
+    return Run(**table), columns

@@ -1,0 +1,112 @@
+"""`run.toml`: what a person says about a run. A fault in it is a problem, never the end of a build."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sitegen.errors import Problem
+from sitegen.ingest.source import Source, SourceRefused
+
+NAME = "run.toml"
+MAX = 1 << 20
+_TEXT = (
+    "title", "project", "experiment", "owner", "hardware", "baseline", "notes",
+    "algorithm", "model", "verl_version", "commit", "status",
+)  # fmt: skip
+_LISTS = ("tags", "aliases")
+_NUMBERS = ("gpus", "planned_steps")
+_FLAGS = ("finished",)
+KEYS = (*_TEXT, *_LISTS, *_NUMBERS, *_FLAGS)
+
+
+@dataclass(frozen=True, slots=True)
+class RunToml:
+    """Values of a run.toml that could be used, and what was wrong with the rest."""
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    def text(self, key: str) -> str | None:
+        """Text under `key`, None when absent or empty."""
+        value = self.values.get(key)
+        return value if isinstance(value, str) and value else None
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """List of texts under `key`, in the order written, each once."""
+        value = self.values.get(key, ())
+        assert isinstance(value, tuple)
+        return tuple(dict.fromkeys(value))
+
+    def number(self, key: str) -> int | None:
+        """Whole number under `key`."""
+        value = self.values.get(key)
+        return value if isinstance(value, int) else None
+
+    @property
+    def finished(self) -> bool | None:
+        """What the file says about the end of training, None when it says nothing."""
+        value = self.values.get("finished")
+        return value if isinstance(value, bool) else None
+
+
+def load(source: Source) -> RunToml:
+    """Read a run.toml."""
+    try:
+        raw = source.head(MAX)
+        table = tomllib.loads(raw.decode("utf-8"))
+    except (OSError, SourceRefused) as error:
+        return _failed(source.path, f"cannot be read: {error}", None)
+    except UnicodeDecodeError as error:
+        return _failed(source.path, f"is not UTF-8 (byte {error.start})", None)
+    except tomllib.TOMLDecodeError as error:
+        return _failed(source.path, f"is not TOML: {error}", getattr(error, "lineno", None))
+    lines = raw.decode("utf-8").splitlines()
+    values: dict[str, object] = {}
+    problems: list[Problem] = []
+    for key, value in table.items():
+        usable = _usable(key, value)
+        if usable is None:
+            problems.append(_fault(source.path, key, value, lines))
+        else:
+            values[key] = usable
+    return RunToml(values, tuple(problems))
+
+
+def _usable(key: str, value: object) -> object | None:
+    """The value in the type that `key` wants, None when it does not fit."""
+    if key in _TEXT and isinstance(value, str):
+        return value.strip()
+    if key in _LISTS and isinstance(value, str):
+        return (value,)
+    if key in _LISTS and isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return tuple(value)
+    if key in _NUMBERS and isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    if key in _FLAGS and isinstance(value, bool):
+        return value
+    return None
+
+
+def _fault(path: str, key: str, value: object, lines: list[str]) -> Problem:
+    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().lstrip('"[').startswith(key)), None)
+    if key in KEYS:
+        wanted = (
+            "text" if key in _TEXT
+            else "a list of texts" if key in _LISTS
+            else "a whole number above 0" if key in _NUMBERS
+            else "true or false"
+        )  # fmt: skip
+        return Problem(
+            path, line, "run-toml", f"{key} must be {wanted}, found {type(value).__name__}; left out"
+        )
+    near = difflib.get_close_matches(key, KEYS, 1, 0.5)
+    hint = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(KEYS)}."
+    return Problem(path, line, "run-toml", f"unknown key {key}; left out", hint)
+
+
+def _failed(path: str, what: str, line: int | None) -> RunToml:
+    hint = "The run is shown without it. Mend the file."
+    return RunToml({}, (Problem(path, line, "run-toml", f"run.toml {what}", hint),))

@@ -1,0 +1,168 @@
+"""Reading one source to its end: records into the spool, everything else kept, secrets taken out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitegen.archive.spool import Part, Spool
+from sitegen.errors import Problem
+from sitegen.ingest import Format
+from sitegen.ingest.source import Source, SourceRefused
+from sitegen.model import Batch, Floats, Ints, LogLine, Rows, SourceFile
+from sitegen.redact import redact, redact_value
+
+MAX_LINES = 20_000  # log lines kept per source: the first half and the last half
+MAX_CONFIG = 20_000  # settings kept per source
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Step records of one source in file order, n of them; their values lie in the spool."""
+
+    steps: Ints  # (n,)
+    lines: Ints  # (n,)
+    times: Floats  # (n,) Unix seconds or NaN
+    cut: NDArray[np.bool_]  # (n,) the record lost its end
+    parts: Ints  # (n,) number of the part in the spool
+    index: Ints  # (n,) position in that part
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """All that was read from one source."""
+
+    file: SourceFile
+    records: Records
+    log_lines: tuple[LogLine, ...]
+    config: Mapping[str, str]
+    facts: Mapping[str, str]
+    problems: tuple[Problem, ...]
+
+
+def sha256(source: Source) -> str:
+    """Hash of the bytes on disk, at most `source.size` of them. Raises SourceRefused and OSError."""
+    digest = hashlib.sha256()
+    with source.raw() as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def stage(source: Source, form: Format, sha: str, spool: Spool) -> Staged:
+    """Read a source. A reader that fails leaves what it read so far and a problem of kind "internal"."""
+    taking = _Taking(source.path, spool)
+    try:
+        for batch in form.read(source):
+            taking.batch(batch)
+    except SourceRefused as error:
+        taking.problems.append(Problem(source.path, None, error.kind, str(error), error.hint))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        hint = "Check that the file is still there and may be read."
+        taking.problems.append(Problem(source.path, None, "unreadable", f"cannot be read: {reason}", hint))
+    except Exception as error:  # one bad run never stops the others
+        taking.problems.append(_internal(source.path, form.NAME, error))
+    taking.problems.extend(source.notes)
+    return taking.done(form.NAME, source.size or 0, sha)
+
+
+def _internal(path: str, name: str, error: Exception) -> Problem:
+    what = f"the {name} reader failed here ({type(error).__name__}); what precedes was kept"
+    return Problem(path, None, "internal", what, "Please report it with the file.")
+
+
+@dataclass
+class _Taking:
+    path: str
+    spool: Spool
+    rows: list[tuple[Rows, int]] = field(default_factory=list)
+    head: list[LogLine] = field(default_factory=list)
+    tail: list[LogLine] = field(default_factory=list)
+    dropped: int = 0
+    config: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    secrets: Counter[str] = field(default_factory=Counter)
+
+    def batch(self, batch: Batch) -> None:
+        if batch.rows is not None and len(batch.rows.steps):
+            number = self.spool.add(Part.of(batch.rows))
+            slim = replace(batch.rows, columns={}, non_finite=())
+            self.rows.append((slim, number))
+        for line in batch.log_lines:
+            self._line(replace(line, text=self._clean(line.text)))
+        for key, value in batch.config.items():
+            if len(self.config) < MAX_CONFIG or key in self.config:
+                short, found = redact_value(key, value)
+                self.secrets += found
+                self.config[self._clean(key)] = short
+        for key, value in batch.facts.items():
+            self.facts.setdefault(key, self._clean(value))
+        self.problems.extend(self._problem(problem) for problem in batch.problems)
+
+    def _clean(self, text: str) -> str:
+        short, found = redact(text)
+        self.secrets += found
+        return short
+
+    def _problem(self, problem: Problem) -> Problem:
+        return replace(problem, message=self._clean(problem.message), hint=redact(problem.hint)[0])
+
+    def _line(self, line: LogLine) -> None:
+        half = MAX_LINES // 2
+        if len(self.head) < half:
+            self.head.append(line)
+            return
+        self.tail.append(line)
+        if len(self.tail) > 2 * half:
+            self.dropped += len(self.tail) - half
+            del self.tail[:-half]
+
+    def done(self, name: str, size: int, sha: str) -> Staged:
+        if len(self.tail) > MAX_LINES // 2:
+            self.dropped += len(self.tail) - MAX_LINES // 2
+            del self.tail[: -(MAX_LINES // 2)]
+        if self.dropped:
+            what = f"{self.dropped} log lines in the middle were left out; {MAX_LINES} were kept"
+            self.problems.append(Problem(self.path, None, "too-many", what))
+        for kind, n in sorted(self.secrets.items()):
+            what = f"{n} x {kind} replaced by [redacted:{kind}]"
+            self.problems.append(
+                Problem(self.path, None, "redacted", what, "Change the secret: it lies in the log.")
+            )
+        records = _records(self.rows)
+        n = len(records.steps)
+        file = SourceFile(
+            self.path, name, size, sha, n,
+            int(records.steps[0]) if n else None, int(records.steps[-1]) if n else None,
+        )  # fmt: skip
+        lines = tuple(self.head + self.tail)
+        return Staged(file, records, lines, self.config, self.facts, tuple(self.problems))
+
+
+def _records(rows: Iterable[tuple[Rows, int]]) -> Records:
+    rows = list(rows)
+    cut = []
+    for chunk, _ in rows:
+        flags = np.zeros(len(chunk.steps), dtype=np.bool_)
+        flags[list(chunk.cut)] = True
+        cut.append(flags)
+    lengths = [len(chunk.steps) for chunk, _ in rows]
+    return Records(
+        steps=_joined([chunk.steps for chunk, _ in rows], np.int64),
+        lines=_joined([chunk.lines for chunk, _ in rows], np.int64),
+        times=_joined([chunk.times for chunk, _ in rows], np.float64),
+        cut=_joined(cut, np.bool_),
+        parts=np.repeat(np.array([number for _, number in rows], dtype=np.int64), lengths),
+        index=_joined([np.arange(n, dtype=np.int64) for n in lengths], np.int64),
+    )
+
+
+def _joined(arrays: list[NDArray[np.generic]], kind: type[np.generic]) -> NDArray[np.generic]:
+    return np.concatenate(arrays).astype(kind, copy=False) if arrays else np.empty(0, dtype=kind)

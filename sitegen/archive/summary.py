@@ -1,0 +1,83 @@
+"""Summary of every metric over the live rows, built while row groups stream by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sitegen.archive.gather import Extra, masked_last
+from sitegen.metrics import glossary
+from sitegen.model import Floats, Ints, MetricSummary
+
+
+class Summing:
+    """Running n, first, last, min, max, sum and the steps of the extremes, for all metrics at once."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        k = len(names)
+        self._names = names
+        self._place = {name: i for i, name in enumerate(names)}
+        self._n = np.zeros(k, dtype=np.int64)
+        self._first, self._last = np.full(k, np.nan), np.full(k, np.nan)
+        self._low, self._high = np.full(k, np.inf), np.full(k, -np.inf)
+        self._low_step, self._high_step = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64)
+        self._sum = np.zeros(k)
+        self._non_finite = np.zeros(k, dtype=np.int64)
+
+    def add(self, values: Floats, steps: Ints) -> None:
+        """Add live rows: `values` (metrics, rows) with NaN for absent."""
+        if not values.size:
+            return
+        present = ~np.isnan(values)
+        count = present.sum(axis=1)
+        some = count > 0
+        rows = np.arange(len(values))
+        first = values[rows, np.argmax(present, axis=1)]
+        self._first = np.where((self._n == 0) & some, first, self._first)
+        self._last = np.where(some, masked_last(values), self._last)
+        low, high = np.where(present, values, np.inf), np.where(present, values, -np.inf)
+        at_low, at_high = np.argmin(low, axis=1), np.argmax(high, axis=1)
+        lower, higher = low[rows, at_low] < self._low, high[rows, at_high] > self._high
+        self._low_step = np.where(lower, steps[at_low], self._low_step)
+        self._high_step = np.where(higher, steps[at_high], self._high_step)
+        self._low = np.minimum(self._low, low[rows, at_low])
+        self._high = np.maximum(self._high, high[rows, at_high])
+        with np.errstate(over="ignore"):
+            self._sum += np.where(present, values, 0.0).sum(axis=1)
+        self._n += count
+
+    def extras(self, extras: tuple[Extra, ...]) -> None:
+        """Count non-finite values of live rows."""
+        for extra in extras:
+            if extra.kind == "non_finite" and extra.live:
+                self._non_finite[self._place[extra.name]] += 1
+
+    def total(self, name: str) -> float | None:
+        """Sum of one metric over live rows, None where it has no value."""
+        i = self._place.get(name)
+        return float(self._sum[i]) if i is not None and self._n[i] else None
+
+    def result(self) -> tuple[MetricSummary, ...]:
+        """One summary per metric, by name as logged."""
+        known = glossary()
+        keys = known.canonical(self._names)
+        return tuple(self._one(i, name, keys.get(name, name)) for i, name in enumerate(self._names))
+
+    def _one(self, i: int, name: str, key: str) -> MetricSummary:
+        n = int(self._n[i])
+        metric = glossary().by_name(name)
+        better = metric.better if metric else "neither"
+        best, step = {
+            "up": (self._high[i], self._high_step[i]),
+            "down": (self._low[i], self._low_step[i]),
+        }.get(better, (None, None))
+        mean = float(self._sum[i]) / n if n else None
+        if not n:
+            return MetricSummary(
+                name, key, 0, None, None, None, None, None, None, None, int(self._non_finite[i])
+            )
+        return MetricSummary(
+            name, key, n, float(self._first[i]), float(self._last[i]), float(self._low[i]), float(self._high[i]),
+            mean if mean is not None and np.isfinite(mean) else None,
+            None if best is None else float(best), None if step is None else int(step),
+            int(self._non_finite[i]),
+        )  # fmt: skip

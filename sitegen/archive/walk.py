@@ -1,0 +1,169 @@
+"""What lies under RUNS: regular files only, in a fixed order.
+
+Names that begin with a dot are skipped (`.git`, `.DS_Store`), `.hydra` excepted. A symlink to something
+that the walk reaches anyway is skipped, one to a hidden file inside RUNS (git-annex) is followed, one
+that leaves RUNS is refused. Devices, FIFOs and sockets are refused and never opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitegen.errors import ArchiveError, Problem
+
+_SKIPPED = {"__pycache__", "node_modules", "lost+found"}
+_KINDS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A regular file under RUNS."""
+
+    path: str  # relative to RUNS, printable
+    file: Path
+    size: int
+    mtime_ns: int
+
+    @property
+    def folder(self) -> str:
+        """Folder under RUNS, "" for RUNS itself."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """Size and modification time: what tells a changed file without reading it."""
+        return (self.size, self.mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Files under RUNS by path, and what was refused."""
+
+    files: tuple[Found, ...]
+    problems: tuple[Problem, ...]
+
+
+def walk(root: Path, skip: Path | None = None) -> Listing:
+    """List RUNS, a folder or a single file; `skip` is a folder to leave out (the archive's home).
+
+    Raises ArchiveError when RUNS does not exist or cannot be listed.
+    """
+    try:
+        root = root.resolve(strict=True)
+        info = root.stat()
+        if not stat.S_ISDIR(info.st_mode):
+            return _single(root, info)
+        os.scandir(root).close()
+    except OSError as error:
+        raise ArchiveError(
+            f"cannot read runs at {root}: {error.strerror}. Give an existing folder."
+        ) from error
+    walker = _Walker(root, skip.resolve() if skip else None)
+    found = list(walker.folder(root, ""))
+    found += walker.follow({str(each.file) for each in found})
+    return Listing(tuple(sorted(_unique(found), key=lambda each: each.path)), tuple(walker.problems))
+
+
+def _single(root: Path, info: os.stat_result) -> Listing:
+    path = printable(root.name)
+    if not stat.S_ISREG(info.st_mode):
+        return Listing((), (_special(path, info.st_mode),))
+    return Listing((Found(path, root, info.st_size, info.st_mtime_ns),), ())
+
+
+class _Walker:
+    def __init__(self, root: Path, skip: Path | None) -> None:
+        self.root = root
+        self.skip = str(skip) if skip else None
+        self.links: list[tuple[str, str]] = []  # shown path, path
+        self.problems: list[Problem] = []
+
+    def folder(self, folder: Path, shown: str) -> Iterator[Found]:
+        """Files below a folder; symlinks are put aside."""
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            self.problems.append(_unreadable(shown or ".", error))
+            return
+        for entry in entries:
+            if (entry.name.startswith(".") and entry.name != ".hydra") or entry.name in _SKIPPED:
+                continue
+            path = f"{shown}/{printable(entry.name)}" if shown else printable(entry.name)
+            if entry.is_symlink():
+                self.links.append((path, entry.path))
+            elif entry.is_dir(follow_symlinks=False):
+                if entry.path != self.skip:
+                    yield from self.folder(Path(entry.path), path)
+            else:
+                yield from self._file(entry, path)
+
+    def _file(self, entry: os.DirEntry[str], path: str) -> Iterator[Found]:
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError as error:  # gone since it was listed
+            self.problems.append(_unreadable(path, error))
+            return
+        if stat.S_ISREG(info.st_mode):
+            yield Found(path, Path(entry.path), info.st_size, info.st_mtime_ns)
+        else:
+            self.problems.append(_special(path, info.st_mode))
+
+    def follow(self, seen: set[str]) -> Iterator[Found]:
+        """Files behind symlinks that the walk did not see by themselves."""
+        for path, link in self.links:
+            try:
+                target = Path(link).resolve(strict=True)
+                info = target.stat()
+            except (OSError, RuntimeError):
+                self.problems.append(
+                    Problem(path, None, "refused", "symlink to nothing or to itself; not followed")
+                )
+                continue
+            if not target.is_relative_to(self.root):
+                hint = "Put the file itself under the runs folder."
+                self.problems.append(
+                    Problem(path, None, "refused", "symlink that leaves the runs folder; not followed", hint)
+                )
+            elif stat.S_ISREG(info.st_mode) and str(target) not in seen:
+                seen.add(str(target))
+                yield Found(path, target, info.st_size, info.st_mtime_ns)
+            elif not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
+                self.problems.append(_special(path, info.st_mode))
+
+
+def printable(name: str) -> str:
+    """A file name as text that can be stored and shown: no control characters, no broken encoding."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
+
+
+def _unique(found: list[Found]) -> Iterator[Found]:
+    """Two names may print alike; the second and later ones get a number."""
+    seen: dict[str, int] = {}
+    for each in found:
+        n = seen[each.path] = seen.get(each.path, 0) + 1
+        yield each if n == 1 else Found(f"{each.path} ({n})", each.file, each.size, each.mtime_ns)
+
+
+def _special(path: str, mode: int) -> Problem:
+    kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
+    return Problem(path, None, "refused", f"{kind}, not a log; it was not opened", "Remove it from the runs.")
+
+
+def _unreadable(path: str, error: OSError) -> Problem:
+    reason = error.strerror or type(error).__name__
+    return Problem(path, None, "unreadable", f"cannot be read: {reason}", "Check owner and permissions.")

@@ -1,0 +1,288 @@
+"""A file that a reader may open, and nothing else.
+
+A `Source` opens regular files only, unpacks gzip and Zstandard as a stream, and hands out UTF-8
+without a byte order mark whatever the file was written in. Packing is recognised by content:
+a rotated `train.log.1` may well be gzip.
+
+A reader never sees more of the file than `size` bytes, the length it had when its content hash was
+taken. A log that grows while it is read therefore gives the same archive as one that does not.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from sitegen.errors import Problem, SitegenError
+
+# Text logs pack 4 to 20 times, progress bars up to about 100 times. Beyond 200 times and 128 MiB it is
+# not a log but a bomb; below 128 MiB reading it costs less than finding out.
+MAX_RATIO = 200
+MAX_EXPANDED = 128 << 20
+MAX_LINE = 64 << 20  # a longer line is no record; skipping it keeps memory bounded
+BLOCK = 4 << 20
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_ZSTD_STEP = 1 << 10  # zstd can turn 4 bytes into 128 KiB: small steps keep one step's output small
+
+
+class SourceRefused(SitegenError):
+    """A file that is not opened, or not read to its end. `kind` is the kind of the problem it becomes."""
+
+    kind = "refused"
+    hint = "Replace it by a regular file inside the folder of the run."
+
+
+class SourceTooLarge(SourceRefused):
+    """A packed file that unpacks to more than a log can hold."""
+
+    kind = "too-large"
+    hint = "Unpack it yourself and keep the part that is a log."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a run.
+
+    Args:
+        path: as shown to people, relative to RUNS, with `/`.
+        file: where it is.
+        size: bytes on disk to read at most; None reads to the end.
+        notes: problems found below the reader (a torn gzip tail), filled while streaming.
+    """
+
+    path: str
+    file: Path
+    size: int | None = None
+    notes: list[Problem] = field(default_factory=list, compare=False, repr=False)
+
+    def open(self) -> BinaryIO:
+        """Stream of the content: unpacked, UTF-8, no byte order mark.
+
+        Raises SourceRefused for what is not a regular file, SourceTooLarge while reading a bomb,
+        OSError when the file is gone or may not be read.
+        """
+        raw = self.raw()
+        try:
+            return _as_utf8(self._unpacked(raw))
+        except BaseException:
+            raw.close()
+            raise
+
+    def raw(self) -> BinaryIO:
+        """The bytes as they lie on disk, at most `size` of them. Raises SourceRefused or OSError."""
+        # O_NONBLOCK: a FIFO that took the file's place since it was listed must not hang the build.
+        handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise SourceRefused(f"{self.path} is not a regular file")
+            stream = io.FileIO(handle, "rb")
+        except BaseException:
+            os.close(handle)
+            raise
+        if self.size is None:
+            return io.BufferedReader(stream, BLOCK)
+        return io.BufferedReader(_Limited(stream, self.size), BLOCK)
+
+    def head(self, n: int) -> bytes:
+        """The first `n` bytes of the content, fewer when it is shorter. Raises as `open` does."""
+        with self.open() as stream:
+            return stream.read(n)
+
+    def _unpacked(self, raw: BinaryIO) -> BinaryIO:
+        magic = cast(io.BufferedReader, raw).peek(4)[:4]
+        if magic[:2] == _GZIP:
+            return _buffered(_Chunks(self._bounded(raw, self._inflate(raw)), raw))
+        if magic == _ZSTD:
+            return _buffered(_Chunks(self._bounded(raw, self._unzstd(raw)), raw))
+        return raw
+
+    def _bounded(self, raw: BinaryIO, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        total = 0
+        for chunk in chunks:
+            total += len(chunk)
+            if total > MAX_EXPANDED and total > MAX_RATIO * raw.tell():
+                raise SourceTooLarge(
+                    f"{self.path} unpacks to more than {MAX_EXPANDED >> 20} MiB and {MAX_RATIO} times its size"
+                )
+            yield chunk
+
+    def _inflate(self, raw: BinaryIO) -> Iterator[bytes]:
+        """Members of a gzip file one after the other; zero padding between and after them is normal."""
+        data = b""
+        while True:
+            data = data.lstrip(b"\0") or raw.read(1 << 16).lstrip(b"\0")
+            if not data:
+                return
+            member = zlib.decompressobj(wbits=31)
+            while not member.eof:
+                try:
+                    chunk = member.decompress(data, 1 << 20)
+                except zlib.error as error:
+                    return self._torn(f"gzip data is damaged ({error})")
+                if chunk:
+                    yield chunk
+                data = member.unconsumed_tail
+                if not (data or member.eof):
+                    data = raw.read(1 << 16)
+                    if not data:
+                        return self._torn("the gzip stream ends before its end mark")
+            data = member.unused_data
+
+    def _unzstd(self, raw: BinaryIO) -> Iterator[bytes]:
+        data = b""
+        while True:
+            data = data or raw.read(_ZSTD_STEP)
+            if not data:
+                return
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            while True:
+                try:
+                    chunk = frame.decompress(data)
+                except zstandard.ZstdError as error:
+                    return self._torn(f"Zstandard data is damaged ({error})")
+                if chunk:
+                    yield chunk
+                if frame.eof:
+                    break
+                data = raw.read(_ZSTD_STEP)
+                if not data:
+                    return self._torn("the Zstandard stream ends before its end mark")
+            data = frame.unused_data
+
+    def _torn(self, what: str) -> None:
+        problem = Problem(
+            self.path, None, "truncated", f"{what}; what precedes was read", "Copy the file again if you can."
+        )
+        if problem not in self.notes:
+            self.notes.append(problem)
+
+
+def blocks(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[int, list[bytes], bool]]:
+    """Lines of a stream in blocks of about `size` bytes: (number of the first line, lines, whole).
+
+    `whole` is False for the last block when its last line has no line end. A line longer than
+    MAX_LINE is handed out empty.
+    """
+    number, rest = 1, b""
+    while chunk := stream.read(size):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        if lines:
+            yield number, lines, True
+            number += len(lines)
+        elif len(rest) > MAX_LINE:
+            rest, found = _skip_line(stream, size)
+            yield number, [b""], True
+            number += 1
+            if not found:
+                return
+    if rest:
+        yield number, [rest], False
+
+
+def _skip_line(stream: BinaryIO, size: int) -> tuple[bytes, bool]:
+    """What follows the next line end, and whether there was one."""
+    while chunk := stream.read(size):
+        _, end, after = chunk.partition(b"\n")
+        if end:
+            return after, True
+    return b"", False
+
+
+class _Limited(io.RawIOBase):
+    """At most `size` bytes of a file."""
+
+    def __init__(self, file: io.FileIO, size: int) -> None:
+        self._file = file
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast(bytearray, buffer))[: self._left]
+        got = self._file.readinto(view) or 0
+        self._left -= got
+        return got
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Chunks(io.RawIOBase):
+    """A readable stream over an iterator of byte strings. Closes `below` with itself."""
+
+    def __init__(self, chunks: Iterator[bytes], below: BinaryIO) -> None:
+        self._chunks = chunks
+        self._below = below
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        n = min(len(view), len(self._rest))
+        view[:n] = self._rest[:n]
+        self._rest = self._rest[n:]
+        return n
+
+    def close(self) -> None:
+        self._below.close()
+        super().close()
+
+
+def _buffered(raw: io.RawIOBase) -> BinaryIO:
+    return io.BufferedReader(raw, 1 << 20)
+
+
+def _as_utf8(stream: BinaryIO) -> BinaryIO:
+    head = cast(io.BufferedReader, stream).peek(512)[:512]
+    if head.startswith(codecs.BOM_UTF8):
+        stream.read(3)
+        return stream
+    encoding = _wide_encoding(head)
+    if encoding is None:
+        return stream
+    return _buffered(_Chunks(_transcoded(stream, encoding), stream))
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """UTF-16, as PowerShell's `>` writes it: by its mark, or by the NUL in every second byte."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if len(head) < 16:
+        return None
+    even, odd = head[0::2].count(0) / len(head[0::2]), head[1::2].count(0) / len(head[1::2])
+    if odd > 0.6 and even < 0.1:
+        return "utf-16-le"
+    if even > 0.6 and odd < 0.1:
+        return "utf-16-be"
+    return None
+
+
+def _transcoded(stream: BinaryIO, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    while chunk := stream.read(1 << 20):
+        yield decoder.decode(chunk).encode("utf-8", "replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")

@@ -1,0 +1,102 @@
+"""Known formats that this version does not read yet. They are claimed, so that nobody thinks they were seen.
+
+A file claimed here gives one problem that names the format; `archive` folds the problems of one
+folder and format into one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sitegen.errors import Problem
+from sitegen.ingest import jsonl
+from sitegen.ingest.source import Source
+from sitegen.model import Batch
+
+NAME = "tracker"
+HINT = (
+    "This version does not read this format yet; the console log or the FileLogger JSONL of the run is read."
+)
+_MLFLOW_METRIC = re.compile(rb"\A(\d{10,16} \S+ -?\d+\r?\n)+")
+_CLEARML = re.compile(rb'\A\s*\{[^\n]*"(?:metric|variant)"[^\n]*"iter"', re.DOTALL)
+
+
+def sniff(path: str, head: bytes) -> bool:
+    """Whether the file is one of the formats that `which` knows."""
+    return which(path, head) is not None
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """One problem, no rows."""
+    yield Batch(
+        problems=(unsupported(source.path, which(source.path, source.head(1 << 16)) or "tracker data"),)
+    )
+
+
+def unsupported(path: str, kind: str, files: int = 1) -> Problem:
+    """The problem that says that `files` files below or at `path` were recognised and not read."""
+    what = f"{kind} was recognised and not read yet"
+    return Problem(path, None, "unsupported", what if files == 1 else f"{what} ({files} files)", HINT)
+
+
+def which(path: str, head: bytes) -> str | None:
+    """Name of the format, or None."""
+    parts = path.split("/")
+    return _binary(head) or _dump(head) or _store(parts, head)
+
+
+def _binary(head: bytes) -> str | None:
+    if head.startswith(b":W&B"):
+        return "a W&B run file (.wandb)"
+    if head.startswith(b":SWL"):
+        return "a SwanLab run file (.swanlab)"
+    if b"brain.Event:" in head[:64]:
+        return "a TensorBoard event file"
+    if head.startswith(b"SQLite format 3\0"):
+        return _database(head)
+    return None
+
+
+def _database(head: bytes) -> str:
+    if b"system_metrics" in head and b"configs" in head:
+        return "a Trackio database"
+    if b"alembic_version" in head or b"latest_metrics" in head:
+        return "an MLflow database"
+    return "an SQLite database (MLflow and Trackio keep their runs in one)"
+
+
+def _dump(head: bytes) -> str | None:
+    if not head.lstrip().startswith(b"{"):
+        return None
+    start = head[:4096]
+    if b'"columns"' in start and b'"data"' in start and b'"step"' not in start.split(b'"columns"')[0]:
+        return "a W&B table"
+    if b'"_swanLab"' in start:
+        return "a SwanLab table"
+    if b'"trace_id"' in start and b'"spans"' in start:
+        return "an MLflow trace"
+    if b'"trackio"' in start and b'"session"' in start:
+        return "a Trackio trace"
+    if _CLEARML.match(start):
+        return "ClearML offline metrics"
+    return _generations(head)
+
+
+def _generations(head: bytes) -> str | None:
+    found, _ = jsonl.objects(head, 3)
+    if any({"input", "output"} <= set(record) for record in found):
+        return "a dump of generations (rollouts or validation)"
+    if not found and re.match(rb'\s*\{\s*"input"\s*:\s*"', head) and b'"output"' in head:
+        return "a dump of generations (rollouts or validation)"
+    return None
+
+
+def _store(parts: list[str], head: bytes) -> str | None:
+    if "metrics" in parts[:-1] and _MLFLOW_METRIC.match(head):
+        return "an MLflow file store"
+    if "mlruns" in parts[:-1]:
+        return "an MLflow file store"
+    if ".hydra" in parts[:-1]:
+        return "a Hydra configuration"
+    return None

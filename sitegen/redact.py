@@ -1,0 +1,140 @@
+"""Secrets leave a text before it is stored.
+
+A secret is replaced by a stable mark such as `[redacted:hf-token]`, so that two builds give the same bytes and a
+reader sees what kind of thing stood there. The rules look for shapes that nothing else has (a Hugging Face
+token) or for a name that gives the value away (`WANDB_API_KEY=`). A W&B key alone is 40 hex digits, as a git
+commit is: it is redacted only where its surroundings say what it is. Metric names, commits, paths and token
+counts stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+_Shape = tuple[str, str, re.Pattern[str]]  # kind, text that must occur for the pattern to be tried, pattern
+
+
+def _shape(kind: str, needle: str, pattern: str, flags: int = 0) -> _Shape:
+    return kind, needle, re.compile(pattern, flags)
+
+
+# Group 1, where there is one, is kept in front of the mark.
+_SHAPES: tuple[_Shape, ...] = (
+    _shape("private-key", "PRIVATE KEY",
+           r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)", re.DOTALL),
+    _shape("url-password", "://", r"(://)[^\s/@:\"'<>]{0,200}:[^\s/\"'<>]{1,300}@(?=[\w\[])"),
+    _shape("anthropic-key", "sk-ant-", r"\bsk-ant-[\w-]{16,}"),
+    _shape("openai-key", "sk-", r"\bsk-(?=[\w-]{0,200}\d)[A-Za-z0-9][\w-]{19,}"),
+    _shape("hf-token", "hf_", r"\bhf_[A-Za-z0-9]{24,}\b"),
+    _shape("hf-token", "api_org_", r"\bapi_org_[A-Za-z0-9]{24,}\b"),
+    _shape("wandb-key", "wandb_v1_", r"\bwandb_v1_\w{20,}"),
+    _shape("wandb-key", "local-", r"\blocal-[0-9a-f]{40}\b"),
+    _shape("wandb-key", "",
+           r"(\b(?:wandb|api[ _-]?key|netrc|password|login)\b[^\n]{0,60}?(?<![0-9A-Za-z]))[0-9a-f]{40}\b(?!/)",
+           re.IGNORECASE),
+    _shape("github-token", "gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}\b"),
+    _shape("github-token", "github_pat_", r"\bgithub_pat_\w{20,}"),
+    _shape("gitlab-token", "gl", r"\bgl(?:pat|dt|rt|cbt|ptt|soat)-[\w-]{20,}"),
+    _shape("google-key", "AIza", r"\bAIza[\w-]{35}"),
+    _shape("google-key", "ya29.", r"\bya29\.[\w-]{20,}"),
+    _shape("google-key", "GOCSPX-", r"\bGOCSPX-[\w-]{20,}"),
+    _shape("slack-token", "xox", r"\bxox[abeoprs]-[\w-]{10,}"),
+    _shape("slack-token", "hooks.slack.com", r"(hooks\.slack\.com/services/)[\w/]{20,}"),
+    _shape("aws-key", "", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    _shape("aws-key", "X-Amz-", r"(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s\"']+", re.IGNORECASE),
+    _shape("jwt", "eyJ", r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{4,}"),
+    _shape("bearer", "", r"(\b(?:bearer|basic)\s+)(?=[^\s\"']{0,200}[\d=])[A-Za-z0-9._~+/=-]{16,}", re.IGNORECASE),
+    _shape("bearer", "", r"(\bauthorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)(?!\[redacted)[A-Za-z0-9._~+/=-]{16,}",
+           re.IGNORECASE),
+    _shape("email", "@",
+           r"(?<![\w.%+/-])(?!git@)[A-Za-z0-9_][\w.%+-]{0,63}@"
+           r"(?:[A-Za-z0-9-]{0,62}[A-Za-z][A-Za-z0-9-]{0,62}\.)+[A-Za-z]{2,24}\b(?![\w/]*:)"),
+)  # fmt: skip
+
+# `name = value`, `"name": "value"`, `--name value` where the name gives the value away.
+_NAME = r"[\w.\-/]{0,80}"
+_ASSIGNED = re.compile(
+    rf"(?P<name>(?<![\w])(?:--)?{_NAME}?(?:pass(?:word|wd|phrase)|pwd|secret|token|key|credentials?){_NAME}?)"
+    r"(?P<between>[\"']?\s*(?:=|:(?!//)|\s(?=[A-Za-z0-9_\-]{20}))\s*[bru]?[\"']?)"
+    r"(?P<value>[^\s\"',;&(){}<>\[\]]{3,4096})",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(r"(pass(?:word|wd|phrase)|pwd|secret|credential)", re.IGNORECASE)
+_KEY = re.compile(
+    r"(api|access|secret|private|account|auth|ssh|signing|encryption|service|client|shared)[_-]?key(?:$|[_-]?id$)",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"(?:^|[._/\-])(?:\w*[_-])?token$|[a-z]Token$", re.IGNORECASE)
+_VOCABULARY = re.compile(
+    r"(eos|bos|pad|unk|sep|cls|mask|stop|special|begin|end|start|think|image|video|audio|last|first|next|per"
+    r"|each|every|single|sub|max|min|num|tool|placeholder|fake|loss|by|in|of|valid)[_-]?token$",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(
+    r"(none|null|nil|true|false|\*+|x{3,}|<.*|\$.*|\[redacted.*|env|required|optional|missing|not|is|was|has"
+    r"|and|or|the|for|in|to|found|set|unset|invalid|expired|string|str|int|bool|-?[\d.]+(e[+-]?\d+)?)$",
+    re.IGNORECASE,
+)
+
+
+def redact(text: str) -> tuple[str, Counter[str]]:
+    """`text` without its secrets, and how many of which kind stood in it."""
+    found: Counter[str] = Counter()
+    for kind, needle, pattern in _SHAPES:
+        if needle in text:
+            text = pattern.sub(_mark(kind, found), text)
+    if "=" in text or ":" in text or "--" in text:
+        text = _ASSIGNED.sub(lambda match: _assigned(match, found), text)
+    return text, found
+
+
+def redact_value(name: str, value: str) -> tuple[str, Counter[str]]:
+    """A setting's value without secrets; `name` may give it away. Shape of the result as `redact`."""
+    short, found = redact(value)
+    kind = _kind(name.rpartition(".")[2], short.strip())
+    if kind and not _PLAIN.match(short.strip()) and "[redacted:" not in short:
+        found[kind] += 1
+        return f"[redacted:{kind}]", found
+    return short, found
+
+
+def _mark(kind: str, found: Counter[str]) -> Callable[[re.Match[str]], str]:
+    def replace(match: re.Match[str]) -> str:
+        found[kind] += 1
+        return (match[1] if match.re.groups else "") + f"[redacted:{kind}]"
+
+    return replace
+
+
+def _assigned(match: re.Match[str], found: Counter[str]) -> str:
+    name, value = match["name"], match["value"]
+    kind = _kind(name, value)
+    if kind is None or _PLAIN.match(value):
+        return match[0]
+    found[kind] += 1
+    return f"{name}{match['between']}[redacted:{kind}]"
+
+
+def _kind(name: str, value: str) -> str | None:
+    """What a setting called `name` hides when its value is `value`, None when it hides nothing."""
+    if _STRONG.search(name) and not name.lower().endswith(("_len", "_length", "_file", "_path", "_name")):
+        return "password" if _STRONG.search(name)[1][:3].lower() in ("pas", "pwd") else "secret"  # type: ignore[index]
+    if _KEY.search(name) and len(value) >= 8:
+        return "key"
+    if _TOKEN.search(name) and not _VOCABULARY.search(name) and len(value) >= 8:
+        return "token"
+    if name.lower().endswith(("_key", "-key", ".key")) and _random(value):
+        return "key"
+    return None
+
+
+def _random(value: str) -> bool:
+    """Whether a value looks drawn at random: long, letters and digits mixed, no path, no dotted name."""
+    return (
+        len(value) >= 20
+        and any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+        and not any(c in value for c in "/.\\")
+    )
