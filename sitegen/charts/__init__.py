@@ -7,13 +7,14 @@ from sitegen.charts.frame import Frame, Limit, Mark, Size, Span, live_spans
 from sitegen.charts.labels import human
 from sitegen.charts.ribbon import ribbon
 from sitegen.charts.spark import spark
-from sitegen.charts.svg import EVIDENCE, FULL, SMALL, backdrop, chart
+from sitegen.charts.svg import EVIDENCE, FULL, SMALL, TINY, backdrop, chart
 from sitegen.charts.timing import stacked
 
 __all__ = [
     "EVIDENCE",
     "FULL",
     "SMALL",
+    "TINY",
     "Frame",
     "Limit",
     "Mark",

@@ -70,6 +70,7 @@ class Frame:
     last: int
     spans: tuple[Span, ...] = ()
     marks: tuple[Mark, ...] = ()
+    resumes: tuple[int, ...] = ()  # first steps of later segments
 
     def position(self, step: float) -> float:
         """Where `step` lies, 0 at the left end, 1 at the right; the middle when there is one step."""
@@ -85,7 +86,18 @@ def live_spans(phases: Sequence[Phase], segments: Sequence[Segment]) -> tuple[Sp
         Span(phase.phase.value, phase.first, min(phase.last, ends.get(phase.segment, phase.last)))
         for phase in phases
     ]
-    return tuple(sorted((span for span in spans if span.last >= span.first), key=lambda span: span.first))
+    return _joined(sorted((span for span in spans if span.last >= span.first), key=lambda span: span.first))
+
+
+def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """A phase that goes on in the next segment is one span."""
+    out: list[Span] = []
+    for span in spans:
+        if out and out[-1].phase == span.phase and out[-1].last + 1 >= span.first:
+            out[-1] = Span(span.phase, out[-1].first, max(out[-1].last, span.last))
+        else:
+            out.append(span)
+    return tuple(out)
 
 
 def _live_ends(segments: Sequence[Segment]) -> dict[int, int]:

@@ -45,19 +45,20 @@ def tick_labels(ticks: Sequence[float], step: float) -> tuple[list[str], str]:
     Returns:
         One label per tick, at most 7 characters, and the offset as text ("" without one).
     """
-    labels = [tick_label(tick, step) for tick in ticks]
+    tiny = max(map(abs, ticks), default=0.0) < 1e-3 and step < 1e-3
+    labels = [tick_label(tick, step, tiny) for tick in ticks]
     if max(map(len, labels), default=0) <= 7:
         return labels, ""
     base = ticks[0]
-    return [f"+{tick_label(tick - base, step)}" for tick in ticks], human(base, 9)
+    return [f"+{tick_label(tick - base, step, step < 1e-3)}" for tick in ticks], human(base, 9)
 
 
-def tick_label(value: float, step: float) -> str:
-    """A number for an axis whose ticks are `step` apart: no more digits than the step needs."""
+def tick_label(value: float, step: float, tiny: bool) -> str:
+    """A number for an axis whose ticks are `step` apart, no digit too many; 5e-4 where `tiny`."""
     size = abs(value)
     if size < step * 1e-6:
         return "0"
-    if size >= 1e15 or (size < 1e-3 and step < 1e-3):
+    if tiny or size >= 1e15:
         return scientific(value, _digits(size, step))
     for unit, suffix in _SUFFIXES:
         if size >= unit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from markupsafe import Markup, escape
 
 from sitegen.charts.frame import Frame, Mark, Span
@@ -21,7 +23,9 @@ def ribbon(frame: Frame) -> Markup:
     """Phase bar with incident marks that link to their cards, and the steps where phases start."""
     words = [f"{phase_word(span.phase)} {_steps(span)}" for span in frame.spans] or ["none found"]
     label = escape("Phases: " + "; ".join(words))
-    bar = "".join(_phase(span, frame) for span in frame.spans)
+    bar = "".join(_phase(span, frame) for span in frame.spans) + "".join(
+        _resume(at, frame) for at in frame.resumes
+    )
     lanes = _in_lanes(frame)
     height = max((lane for _, lane in lanes), default=-1) + 1
     marks = "".join(_mark(mark, lane, frame) for mark, lane in lanes)
@@ -46,21 +50,33 @@ def _phase(span: Span, frame: Frame) -> str:
     left, right = _edges(span, frame)
     word = phase_word(span.phase)
     fits = (right - left) * 150 > len(word)  # about so many characters fit on a desktop page
+    name = f'<span class="sg-phase-word">{escape(word)}</span>' if fits else ""
     return (
         f'<span class="sg-phase sg-bg-{escape(span.phase)}" style="left:{left:.2%};width:{right - left:.2%}" '
-        f'title="{escape(word)}, {_steps(span)}">{escape(word) if fits else ""}</span>'
+        f'title="{escape(word)}, {_steps(span)}">{name}</span>'
     )
 
 
+def _resume(step: int, frame: Frame) -> str:
+    left = f"left:{frame.position(step):.2%}"
+    return f'<span class="sg-resume" style="{left}" title="resumed at step {step}"></span>'
+
+
 def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:
-    """Each mark with the lowest lane in which its name does not run into the one before."""
+    """Each mark with the lowest lane in which its name does not run into the one before.
+
+    Where every lane is taken the mark stands in the lowest without its name.
+    """
     free = [-1.0] * _LANES
     out = []
     for mark in sorted(frame.marks, key=lambda one: (one.step, one.label)):
         at = frame.position(mark.step)
-        lane = next((k for k in range(_LANES) if free[k] <= at), _LANES - 1)
-        free[lane] = at + _ROOM
-        out.append((mark, lane))
+        lane = next((k for k in range(_LANES) if free[k] <= at), None)
+        if lane is None:
+            out.append((replace(mark, label=""), 0))
+        else:
+            free[lane] = at + _ROOM
+            out.append((mark, lane))
     return out
 
 

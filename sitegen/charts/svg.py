@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -19,9 +20,10 @@ from sitegen.charts.markup import drawn
 from sitegen.charts.plot import Plot
 from sitegen.model import Floats, Ints, Series
 
-FULL = Size(380, 150, 40, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=4)
-SMALL = Size(280, 104, 40, 8, 10, 15, buckets=90, x_ticks=3, y_ticks=3)
-EVIDENCE = Size(380, 180, 40, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=5)
+FULL = Size(380, 150, 44, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=4)
+SMALL = Size(280, 104, 44, 8, 10, 15, buckets=90, x_ticks=3, y_ticks=3)
+EVIDENCE = Size(380, 180, 44, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=5)
+TINY = replace(SMALL, buckets=45)  # for pages of hundreds of metrics
 
 _DOTTED = 24  # so few rows are drawn with a dot each
 
@@ -106,7 +108,7 @@ def _y_axis(plot: Plot, size: Size) -> str:
     at = np.rint(share * (plot.height / 2)).astype(int) + size.top
     lines = "".join(f"M{size.left} {y}h{size.plot_width}" for y in at)
     texts = "".join(
-        f'<text x="{size.left - 4}" y="{y + 3}">{label}</text>'
+        f'<text x="{size.left - 6}" y="{y + 3}">{label}</text>'
         for y, label in zip(at, axis.labels, strict=True)
     )
     note = f"+ {axis.offset}" if axis.offset else "log scale" if axis.log else ""

@@ -14,7 +14,8 @@ from sitegen.model import Incident, Series, Severity
 from sitegen.pages import words
 from sitegen.reports.shapes import MetricView, RunReport
 
-_BEHIND = {charts.FULL: "sg-behind", charts.SMALL: "sg-behind-small"}
+_BEHIND = {charts.FULL: "sg-behind", charts.SMALL: "sg-behind-small", charts.TINY: "sg-behind-small"}
+_MANY = 120  # metrics; with more, the folded charts are drawn coarser
 _RAW = {"nan": "NaN"}
 _GROUPS = {
     "reward": "Reward",
@@ -85,7 +86,8 @@ def frame(report: RunReport) -> charts.Frame | None:
     if not ends:
         return None
     marks = tuple(_mark(one) for one in report.incidents if one.first is not None)
-    return charts.Frame(min(ends), max(ends), charts.live_spans(report.phases, run.segments), marks)
+    resumes = tuple(segment.first for segment in run.segments if segment.number > 0)
+    return charts.Frame(min(ends), max(ends), charts.live_spans(report.phases, run.segments), marks, resumes)
 
 
 def sheet(report: RunReport, within: charts.Frame | None) -> Sheet:
@@ -95,7 +97,7 @@ def sheet(report: RunReport, within: charts.Frame | None) -> Sheet:
     ids = _ids(view.series.name for view in report.metrics)
     first = [view for view in report.metrics if view.overview]
     return Sheet(
-        backdrops=tuple(charts.backdrop(within, size, name) for size, name in _BEHIND.items()),
+        backdrops=tuple(charts.backdrop(within, size, _BEHIND[size]) for size in (charts.FULL, charts.SMALL)),
         overview=tuple(
             _figure(view, ids, within, charts.FULL, _limits(view, report.incidents)) for view in first
         ),
@@ -130,10 +132,11 @@ def _families(views: Sequence[MetricView]) -> list[str]:
 
 def _group(key: str, report: RunReport, ids: dict[str, str], within: charts.Frame) -> Group:
     views = [view for view in report.metrics if view.metric.group == key]
+    size = charts.SMALL if len(report.metrics) <= _MANY else charts.TINY
     return Group(
         key=key,
         title=_GROUPS.get(key, key.capitalize()),
-        figures=tuple(_figure(view, ids, within, charts.SMALL, ()) for view in views if not view.overview),
+        figures=tuple(_figure(view, ids, within, size, ()) for view in views if not view.overview),
         above=tuple((ids[view.series.name], view.metric.title) for view in views if view.overview),
     )
 

@@ -226,7 +226,7 @@ def _downloads(run: Run, root: str) -> tuple[Download, ...]:
             f"{words.clip(run.id, 40)}.json",
             "verdicts, incidents, problems",
         ),
-        Download("data/report.md", "report.md", "this page as a report with figures"),
+        Download("data/report.md", "report.md", "this page as Markdown"),
     )
 
 
