@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def series(rule: Definition, table: pa.Table) -> Iterator[Answer]:
         change |= names[1:] != names[:-1]
     borders = [0, *(np.flatnonzero(change) + 1).tolist(), len(runs)] if len(runs) else []
     columns = _Columns(rule, ordered)
-    for first, end in zip(borders, borders[1:], strict=False):
+    for first, end in pairwise(borders):
         yield columns.answer(str(runs[first]), str(names[first]) if names is not None else None, first, end)
 
 
@@ -126,20 +127,20 @@ class _Columns:
     def _nulls(self, name: str) -> Flags:
         if name not in self.table.column_names:
             return np.ones(len(self.table), np.bool_)
-        return pc.is_null(self.table[name]).to_numpy().astype(np.bool_)
+        return np.asarray(pc.is_null(self.table[name]), np.bool_)
 
     def _flags(self, name: str) -> Flags:
         if name not in self.table.column_names:
             return np.zeros(len(self.table), np.bool_)
         column = self.table[name].cast(pa.bool_())
-        return pc.fill_null(column, False).to_numpy().astype(np.bool_)
+        return np.asarray(pc.fill_null(column, False), np.bool_)
 
     def _floats(self, name: str) -> Floats:
         if name not in self.table.column_names:
             return np.full(len(self.table), np.nan)
-        return self.table[name].cast(pa.float64()).to_numpy().astype(np.float64)
+        return np.asarray(self.table[name].cast(pa.float64()), np.float64)
 
     def _ints(self, name: str) -> Ints:
         if name not in self.table.column_names:
             return np.zeros(len(self.table), np.int64)
-        return pc.fill_null(self.table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
+        return np.asarray(pc.fill_null(self.table[name].cast(pa.int64()), 0), np.int64)

@@ -43,5 +43,4 @@ def silence(rule: Definition, run: Run, rows: RowData, answered: bool, evaluated
         return "the run logged no training step"
     if not answered:
         return "the rule gave no row for this run"
-    of = "validations" if rule.relation == "evals" else "rows"
-    return f"no row could be evaluated: {logged} {of if of == 'rows' else 'rows and their validations'} are too few"
+    return f"nothing could be evaluated: {logged} rows, or the values in them, are too few for its windows"

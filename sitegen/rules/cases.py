@@ -12,12 +12,11 @@ import pyarrow as pa
 
 from sitegen.cards import Table
 from sitegen.errors import Problem
-from sitegen.metrics import glossary
 from sitegen.model import Findings, Incident, LogLine, Outcome, Run, Segment, Severity, SourceFile
 from sitegen.rules import casetext, engine
 from sitegen.rules.casetext import Span
 from sitegen.rules.definition import Definition
-from sitegen.store import Frame, Store, empty_raw, main_validations
+from sitegen.store import Frame, Store, empty_raw, keys_for, main_validations
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,8 @@ def _test(rule: Definition, catalog: Sequence[Definition]) -> Iterator[CaseResul
         return
     needed = [one for one in catalog if one is rule or one.code in rule.after or _feeds(one, rule)]
     shelf = CaseShelf({f"case-{number}": case for number, case in enumerate(rule.cases, start=1)})
-    with Store(shelf, frame=shelf.frame()) as store:
+    keys = keys_for(frozenset().union(*(one.metrics for one in needed)))
+    with Store(shelf, frame=shelf.frame(keys)) as store:
         found = engine.evaluate_store(store, needed, {})
     for number, case in enumerate(rule.cases, start=1):
         wrong = judge(rule, case, found[f"case-{number}"], shelf.rows(f"case-{number}"))
@@ -184,12 +184,11 @@ class CaseShelf:
         """Step -> live row."""
         return {step: row for row, step in enumerate(sorted(set(self._steps[id][0].tolist())), start=1)}
 
-    def frame(self) -> Frame:
-        """Rows of all cases."""
-        keys = tuple(metric.key for metric in glossary().metrics)
+    def frame(self, keys: Sequence[str]) -> Frame:
+        """Rows of all cases with a column for each of `keys`."""
         raws = [self._raw(run, keys) for run in self._cases]
         return Frame(
-            keys,
+            tuple(keys),
             pa.concat_tables([empty_raw(keys), *raws]),
             self._validations(),
             self._non_finite(),
@@ -289,16 +288,39 @@ def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
     distinct = sorted(set(steps.tolist()))
     first, last = (distinct[0], distinct[-1]) if distinct else (None, None)
     return Run(
-        id=id, path="case.log", title=id, project=None, experiment=None, algorithm=given.get("algorithm"),
-        model=None, verl_version=None, commit=None, hardware=None, gpus=None, started_at=None, ended_at=None,
-        wall_s=None, steps=len(distinct), first_step=first, last_step=last, planned_steps=given.get("planned"),
-        finished=bool(given.get("finished", False)), growing=bool(given.get("growing", False)),
-        segments=tuple(_segment(number, steps[segments == number]) for number in sorted(set(segments.tolist()))),
-        sources=(SourceFile("case.log", "console", 0, "", len(steps), first, last),), formats=("console",),
-        tags=(), owner=None, baseline=None, notes="", aliases=(),
-        config={str(key): str(value) for key, value in given.get("config", {}).items()}, summary=(),
-        problems=tuple(_problem(one) for one in given.get("problems", [])), fingerprint=id,
-    )  # fmt: skip
+        id=id,
+        path="case.log",
+        title=id,
+        project=None,
+        experiment=None,
+        algorithm=given.get("algorithm"),
+        model=None,
+        verl_version=None,
+        commit=None,
+        hardware=None,
+        gpus=None,
+        started_at=None,
+        ended_at=None,
+        wall_s=None,
+        steps=len(distinct),
+        first_step=first,
+        last_step=last,
+        planned_steps=given.get("planned"),
+        finished=bool(given.get("finished", False)),
+        growing=bool(given.get("growing", False)),
+        segments=tuple(_segment(one, steps[segments == one]) for one in sorted(set(segments.tolist()))),
+        sources=(SourceFile("case.log", "console", 0, "", len(steps), first, last),),
+        formats=("console",),
+        tags=(),
+        owner=None,
+        baseline=None,
+        notes="",
+        aliases=(),
+        config={str(key): str(value) for key, value in given.get("config", {}).items()},
+        summary=(),
+        problems=tuple(_problem(one) for one in given.get("problems", [])),
+        fingerprint=id,
+    )
 
 
 def _segment(number: int, steps: Any) -> Segment:

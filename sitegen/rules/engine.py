@@ -195,10 +195,8 @@ class _Batch:
         if not words:
             return ()
         if len(words) != here.stop - here.start:
-            rows = here.stop - here.start
-            raise CardError(
-                f"{rule.path}:{rule.sql_line}: {rule.code}: gives {len(words)} rows for {run}, which has {rows}"
-            )
+            where = f"{rule.path}:{rule.sql_line}: {rule.code}"
+            raise CardError(f"{where}: gives {len(words)} rows for {run}, which has {here.stop - here.start}")
         segments, steps = self.rows.segment[here].tolist(), self.rows.step[here].tolist()
         shortest = min(rule.exit, int(self.rows.w[here][0]))
         try:

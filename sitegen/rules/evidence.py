@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sitegen.metrics import glossary
-from sitegen.model import Evidence, Fact, LogLine, Run
+from sitegen.model import Evidence, Fact, Floats, LogLine, Run
 from sitegen.rules.answers import Answer
 from sitegen.rules.definition import Definition
 from sitegen.rules.message import Value
@@ -144,7 +144,7 @@ def _window(answer: Answer, span: Stretch, peak: int, rows: RowData) -> list[int
 def _whole(rule: Definition, run: str, rows: RowData) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """Steps and values of the rule's metric over a run, at most POINTS of them."""
     here = rows.place(run)
-    if rule.metric not in rows.metrics or here.stop == here.start:
+    if rule.metric is None or rule.metric not in rows.metrics or here.stop == here.start:
         return (), ()
     values = rows.metrics[rule.metric][here]
     kept: set[int] = set()
@@ -161,7 +161,7 @@ def _fact(key: str, before: float | None, after: float | None) -> Fact:
     return Fact(key, metric.title if metric else key, metric.unit if metric else "", before, after)
 
 
-def _median(values: np.ndarray) -> float | None:  # type: ignore[type-arg]
+def _median(values: Floats) -> float | None:
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if len(finite) else None
 

@@ -41,7 +41,7 @@ def confirmed(hit: Flags, muted: Flags, persist: tuple[int, int]) -> Flags:
     sealed = np.concatenate([[0], np.cumsum(seals)])
     end = np.minimum(np.arange(len(hit)) + m, len(hit))
     covered = sealed[end] - sealed[np.arange(len(hit))] > 0
-    return hit & covered
+    return np.asarray(hit & covered, np.bool_)
 
 
 def stretches(

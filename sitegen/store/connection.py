@@ -14,6 +14,7 @@ from functools import cache
 from importlib.resources import files
 
 import duckdb
+import pyarrow as pa
 
 #: Bytes, as DuckDB writes them. Batches are sized to stay far below.
 MEMORY = "900MB"
@@ -74,6 +75,20 @@ def within(connection: Connection, seconds: float = SECONDS) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
+
+
+def arrow(connection: Connection, sql: str, params: Parameters | None = None) -> pa.Table:
+    """The rows of one SELECT. A cursor of its own, so that no earlier result is in the way."""
+    cursor = connection.cursor()
+    rows: pa.Table = cursor.sql(sql, params=dict(params or {})).to_arrow_table()
+    return rows
+
+
+def arrow_within(connection: Connection, sql: str, params: Parameters, seconds: float = SECONDS) -> pa.Table:
+    """As `arrow`, but not longer than `seconds`. Raises TimedOutError."""
+    cursor = connection.cursor()
+    with within(cursor, seconds):
+        return cursor.sql(sql, params=dict(params)).to_arrow_table()
 
 
 @cache

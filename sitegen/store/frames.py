@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sitegen.metrics import glossary
 from sitegen.model import LogLine, Run
-from sitegen.store.connection import Connection, identifier, opened
+from sitegen.store.connection import Connection, arrow, identifier, opened
 
 #: Metrics a row can carry although nothing was trained in it.
 PASSIVE = frozenset({"time_testing", "time_save_checkpoint", "time_step", "global_step", "epoch", "val_loss"})
@@ -125,7 +125,7 @@ def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:
             "files", pa.table({"run": list(files), "path": [str(path) for path in files.values()]})
         )
         _read(connection, [str(path) for path in files.values()], plan.columns)
-        raw = connection.execute(plan.raw()).to_arrow_table()
+        raw = arrow(connection, plan.raw())
         return Frame(wanted, raw, _validations(connection, plan), _non_finite(connection, files))
 
 
@@ -205,13 +205,14 @@ def _validations(connection: Connection, plan: _Plan) -> pa.Table:
         "checks", pa.table(dict(zip(names, map(list, zip(*plan.checks, strict=True)), strict=True)))
     )
     listed = ", ".join(map(identifier, columns))
-    rows = connection.execute(
+    rows = arrow(
+        connection,
         "SELECT u.run, c.name, c.dataset, u.step, u.val "  # noqa: S608
         f"FROM (UNPIVOT (SELECT run, step, {listed} FROM stored WHERE live) "
         f"ON {listed} INTO NAME stored VALUE val) u "
-        "JOIN checks c ON c.run = u.run AND c.stored = lower(u.stored) ORDER BY ALL"
+        "JOIN checks c ON c.run = u.run AND c.stored = lower(u.stored) ORDER BY ALL",
     )
-    return pa.Table.cast(rows.to_arrow_table(), VALIDATIONS)
+    return rows.cast(VALIDATIONS)
 
 
 def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
@@ -220,13 +221,14 @@ def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
     if not held:
         return NON_FINITE.empty_table()
     connection.register("extra_files", pa.table({"run": list(held), "path": list(held.values())}))
-    rows = connection.execute(
+    rows = arrow(
+        connection,
         "SELECT f.run, p.segment, p.step, p.name, p.raw, p.source AS path "
         "FROM read_parquet($paths, union_by_name = true, filename = true) p "
         "JOIN extra_files f ON f.path = p.filename WHERE p.kind = 'non_finite' ORDER BY ALL",
         {"paths": list(held.values())},
     )
-    return pa.Table.cast(rows.to_arrow_table(), NON_FINITE)
+    return rows.cast(NON_FINITE)
 
 
 def _text(value: str) -> str:

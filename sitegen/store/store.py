@@ -11,7 +11,7 @@ import pyarrow as pa
 from sitegen.errors import QueryError
 from sitegen.model import LogLine, Run
 from sitegen.store import facts, relations, statement
-from sitegen.store.connection import SECONDS, Connection, Parameters, TimedOutError, shut, within
+from sitegen.store.connection import SECONDS, Connection, Parameters, TimedOutError, arrow_within, shut
 from sitegen.store.frames import Frame, Shelf, gather
 from sitegen.store.query import FindingsOf, answer
 
@@ -97,7 +97,7 @@ class Store:
         return rows
 
     def table(self, sql: str, params: Parameters | None = None, seconds: float = SECONDS) -> pa.Table:
-        """As `select`, as an Arrow table. `params` that the SQL does not name are ignored. Raises RefusedError."""
+        """As `select`, as an Arrow table. `params` that the SQL does not name are ignored."""
         parsed = statement.parse(sql)
         for refusal in parsed.refusals:
             raise RefusedError(refusal.line, refusal.message)
@@ -117,8 +117,7 @@ class Store:
     def _run_shut(self, sql: str, params: Mapping[str, object], seconds: float) -> pa.Table:
         connection = self._open()
         try:
-            with within(connection, seconds):
-                return connection.execute(sql, params).to_arrow_table()
+            return arrow_within(connection, sql, params, seconds)
         except duckdb.Error as error:
             refusal = statement.refusal(error)
             raise RefusedError(refusal.line, refusal.message) from None
