@@ -43,7 +43,7 @@ NAV = {
     "Problems": "problems/index.md",
 }
 STYLES = ("assets/sitegen.css", "assets/site.css")
-SCRIPTS = ("assets/tables.js", "assets/search.js")
+SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js")
 NAME = "mkdocs.yml"
 _EPOCH = "SOURCE_DATE_EPOCH"
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sitegen.model import BoardEntry, Leaderboard, Page, Status
+from sitegen.model import BoardEntry, Leaderboard, Page, Severity, Status
 from sitegen.pages import render as rendering
 from sitegen.pages import words
+from sitegen.pages.rows import last_seen
 from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunRow
 
 DAY_S = 86_400.0
@@ -27,9 +28,9 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What came within `days` days before the newest time stamp of the archive."""
+    """What came in a stretch of time before the newest time stamp of the archive."""
 
-    days: int
+    name: str
     runs: tuple[RunRow, ...]
     incidents: tuple[IncidentRow, ...]
     records: tuple[Lead, ...]
@@ -54,7 +55,7 @@ def page(archive: ArchiveReport, render: rendering.Render, title: str = "RL run 
         archive=archive,
         statuses=Counter(str(row.status) for row in archive.runs),
         growing=sum(row.growing for row in archive.runs),
-        news=(news(archive, leads, 1), news(archive, leads, 7)),
+        news=(news(archive, leads, "Last day", 0, 1), news(archive, leads, "Earlier this week", 1, 7)),
         sick=sick(archive.runs),
         leads=leads,
         last=archive.runs[:LAST_RUNS],
@@ -63,15 +64,19 @@ def page(archive: ArchiveReport, render: rendering.Render, title: str = "RL run 
     )
 
 
-def news(archive: ArchiveReport, leads: Iterable[Lead], days: int) -> News:
-    """Runs, incidents and records of the last `days` days before `archive.now`."""
-    since = (archive.now or 0.0) - days * DAY_S
-    fresh = {row.id: row for row in archive.runs if _newer(row.ended_at or row.started_at, since)}
+def news(archive: ArchiveReport, leads: Iterable[Lead], name: str, after: int, before: int) -> News:
+    """Runs, incidents and records `after` to `before` days older than `archive.now`; remarks are no news."""
+
+    def fresh(stamp: float | None) -> bool:
+        age = None if stamp is None or archive.now is None else (archive.now - stamp) / DAY_S
+        return age is not None and (after < age <= before or age == after == 0)
+
+    rows = {row.id: row for row in archive.runs if fresh(last_seen(row))}
     return News(
-        days,
-        tuple(fresh.values()),
-        tuple(i for i in archive.incidents if i.severity > 1 and _newer(i.happened_at, since)),
-        tuple(lead for lead in leads if lead.entry.run in fresh),
+        name,
+        tuple(rows.values()),
+        tuple(i for i in archive.incidents if i.severity > Severity.INFO and fresh(i.happened_at)),
+        tuple(lead for lead in leads if lead.entry.run in rows),
     )
 
 
@@ -85,10 +90,6 @@ def _leads(boards: Iterable[Leaderboard]) -> Iterable[Lead]:
         clean = [entry for entry in board.entries if not entry.mark]
         if clean:
             yield Lead(board, clean[0], clean[1] if len(clean) > 1 else None)
-
-
-def _newer(stamp: float | None, since: float) -> bool:
-    return stamp is not None and stamp >= since
 
 
 def _as_of(archive: ArchiveReport) -> str:

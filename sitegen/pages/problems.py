@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from itertools import groupby
 
 from sitegen.errors import Problem
@@ -12,7 +14,20 @@ from sitegen.reports.shapes import ArchiveReport
 
 PATH = "problems/"
 
-Group = tuple[str, tuple[tuple[str, tuple[Problem, ...]], ...]]  # (run, ((kind, problems), …))
+FEW = 10  # a run with more is folded
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The problems of one run, or of the archive itself where `run` is ""."""
+
+    run: str
+    kinds: tuple[tuple[str, tuple[Problem, ...]], ...]
+
+    @property
+    def total(self) -> int:
+        """Problems of all kinds."""
+        return sum(len(found) for _, found in self.kinds)
 
 
 def page(archive: ArchiveReport, render: rendering.Render) -> Page:
@@ -26,6 +41,8 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         kind="problems",
         search=False,
         groups=groups(archive.problems),
+        kinds=Counter(problem.kind for _, problem in archive.problems),
+        few=FEW,
         total=len(archive.problems),
         ignored=archive.ignored,
         titles={row.id: row.title for row in archive.runs},
@@ -37,7 +54,7 @@ def groups(problems: tuple[tuple[str, Problem], ...]) -> tuple[Group, ...]:
     by_run: dict[str, list[Problem]] = {}
     for run, problem in problems:
         by_run.setdefault(run, []).append(problem)
-    return tuple((run, _kinds(found)) for run, found in sorted(by_run.items()))
+    return tuple(Group(run, _kinds(found)) for run, found in sorted(by_run.items()))
 
 
 def _kinds(problems: list[Problem]) -> tuple[tuple[str, tuple[Problem, ...]], ...]:

@@ -68,7 +68,7 @@ def prepare(
     for run, entry in drawn.entries(say):
         pages.append(replace(entry.page, html=""))
         aliases[run] = entry.aliases
-        files |= _run_files(archive.steps(run), run, drawn, bool(entry.report_md))
+        files |= _run_files(archive.steps(run), run, drawn)
     # drawn pages come after cached ones: a warm build must not list them in another order
     pages.sort(key=lambda page: page.path)
     taken = [*archive.runs(), *(run for run, _, _ in found.archive.removed)]
@@ -144,11 +144,12 @@ class _Runs:
             return None  # damaged: drawn again
 
 
-def _run_files(steps: Path, run: str, drawn: _Runs, reported: bool) -> dict[str, Content]:
-    files: dict[str, Content] = {f"{api.ROOT}runs/{run}.json": lambda: drawn.load(run).api.encode()}
+def _run_files(steps: Path, run: str, drawn: _Runs) -> dict[str, Content]:
+    files: dict[str, Content] = {
+        f"{api.ROOT}runs/{run}.json": lambda: drawn.load(run).api.encode(),
+        f"runs/{run}/data/report.md": lambda: drawn.load(run).report_md.encode(),
+    }
     if steps.is_file():
         files[f"runs/{run}/data/steps.parquet"] = steps
         files[f"runs/{run}/data/steps.csv"] = lambda: downloads.csv(steps)
-    if reported:
-        files[f"runs/{run}/report.md"] = lambda: drawn.load(run).report_md.encode()
     return files

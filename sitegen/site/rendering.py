@@ -15,6 +15,7 @@ import jinja2
 import orjson
 
 from sitegen.model import Page
+from sitegen.pages import report_md
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports.shapes import RunReport
@@ -32,7 +33,7 @@ class RunEntry:
     page: Page
     api: str  # JSON document
     aliases: tuple[str, ...]
-    report_md: str  # "" where no report is written
+    report_md: str  # without figures: drawing them costs more than all the rest of a page
 
     def pack(self) -> bytes:
         """Bytes for the cache."""
@@ -68,7 +69,7 @@ def entry(report: RunReport, render: Render) -> RunEntry:
     page = run_page.page(report, render)
     searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
     document = api.run_document(report).decode()
-    return RunEntry(searchable, document, report.run.aliases, _report_md(report))
+    return RunEntry(searchable, document, report.run.aliases, report_md.document(report))
 
 
 def entries(
@@ -100,14 +101,6 @@ def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
     pairs += [("severity", word) for word in sorted({i.severity.word for i in report.incidents})]
     pairs += [("rule", code) for code in sorted({i.rule for i in report.incidents})]
     return tuple((name, value) for name, value in pairs if value)
-
-
-def _report_md(report: RunReport) -> str:
-    try:
-        from sitegen.pages import report_md  # type: ignore[attr-defined,unused-ignore]
-    except ImportError:  # a site without it has no report.md, and its run pages offer none
-        return ""
-    return str(report_md.document(report))
 
 
 _render: Callable[..., str] | None = None  # one per worker process

@@ -10,6 +10,7 @@ from pagefind.service import get_executable
 
 from sitegen.errors import SitegenError
 from sitegen.model import Page
+from sitegen.site.pagefind_order import sort_index
 
 FOLDER = "pagefind"
 # The ready-made interfaces that Pagefind writes beside its index; ours is assets/search.js.
@@ -47,6 +48,7 @@ def index(site: Path, language: str = "en") -> None:
     for pattern in _UNUSED:
         for file in (site / FOLDER).glob(pattern):
             file.unlink()
+    sort_index(site / FOLDER)
 
 
 def _mark(kind: str, name: str, value: str) -> Markup:
