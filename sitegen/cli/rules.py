@@ -67,7 +67,8 @@ def test(cards: tuple[Path, ...], config_file: Path | None) -> int:
         total += 1
         if not result.passed:
             failed += 1
-            screen.line(("FAIL ", "error"), f"{result.rule}  {result.name}: {result.message}")
+            screen.line(("FAIL ", "error"), f"{result.rule}  {result.name}")
+            screen.line(f"     {result.message}")
     screen.line(f"{total - failed} of {total} cases pass")
     return 1 if failed else 0
 

@@ -6,8 +6,8 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 # Control characters but tab and line feed; lone surrogates; bidirectional overrides and isolates.
@@ -78,12 +78,17 @@ class Screen:
     ) -> None:
         """A table of results; columns in `numbers` are right-aligned."""
         right = set(numbers)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for place, name in enumerate(columns):
-            table.add_column(Text(clean(name)), justify="right" if place in right else "left", no_wrap=True)
-        for row in rows:
-            table.add_row(*(Text(clean(cell), style=_STYLES.get(cell, "")) for cell in row))
-        self._out.print(table, crop=False, no_wrap=True, overflow="ignore")
+        grid = [[clean(name) for name in columns], *([clean(cell) for cell in row] for row in rows)]
+        widths = [max(cell_len(row[place]) for row in grid) for place in range(len(columns))]
+        for number, row in enumerate(grid):
+            text = Text()
+            for place, cell in enumerate(row):
+                gap = " " * (widths[place] - cell_len(cell))
+                style = "bold" if number == 0 else _STYLES.get(cell, "")
+                text.append(f"{gap}{cell}" if place in right else f"{cell}{gap}", style=style or None)
+                text.append("  ")
+            text.rstrip()
+            self._out.print(text)
 
     def write(self, data: bytes | str) -> None:
         """Bytes or text for other programs, exactly as they are."""

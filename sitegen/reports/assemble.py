@@ -22,7 +22,7 @@ def report(
     curves = Curves(series)
     case = _case(run, findings, curves, tuple(log_lines))
     headline = verdict.headline(case)
-    named = {one.rule for one in (*findings.incidents, *findings.verdicts)}
+    named = {*(one.rule for one in findings.incidents), *(one.rule for one in findings.verdicts)}
     return RunReport(
         run=run,
         row=_row(case, headline),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ import pyarrow.parquet
 from sitegen import leaderboards, rules
 from sitegen.archive import Archive
 from sitegen.config import Config
-from sitegen.model import Findings, Leaderboard
+from sitegen.model import Findings, Leaderboard, Rule
 from sitegen.reports import assemble, codec, digest
 from sitegen.reports.entries import Entry, archive_report, entry, marks
 from sitegen.reports.rows import incident_rows
@@ -30,8 +31,10 @@ class Reports:
 
     def __init__(self, archive: Archive, config: Config) -> None:
         self._archive, self._config = archive, config
-        self.catalog = tuple(rule for rule in rules.catalog(config.rules) if rule.code not in config.muted)
-        settings = digest.settings(self.catalog, config)
+        cards = [rule for rule in rules.catalog(config.rules) if rule.code not in config.muted]
+        self._cards = tuple(cards)
+        self.catalog = tuple(plain(rule) for rule in cards)
+        settings = digest.settings(self._cards, config)
         self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
 
     def key(self, run: str) -> str:
@@ -68,7 +71,9 @@ class Reports:
             self._archive.prune(room, set(self._keys.values()))
 
     def _evaluate(self, batch: Sequence[str]) -> dict[str, Findings]:
-        found = rules.evaluate(self._archive, batch, self.catalog, self._config.params)
+        muted = self._config.muted  # a code that no card has stays, for the engine to complain about
+        params = {code: values for code, values in self._config.params.items() if code not in muted}
+        found = rules.evaluate(self._archive, batch, self._cards, params)
         for run, findings in found.items():
             self._archive.keep(_FINDINGS, self._keys[run], codec.dumps(findings))
         return found
@@ -99,7 +104,7 @@ class Reports:
     def _cases(self) -> dict[str, tuple[CaseView, ...]]:
         return {
             rule.code: tuple(CaseView(one.name, one.series, one.expect) for one in rules.cases(rule))
-            for rule in self.catalog
+            for rule in self._cards
         }
 
     def _boards(self, entries: Sequence[Entry]) -> tuple[Leaderboard, ...]:
@@ -129,6 +134,11 @@ def build(archive: Archive, config: Config) -> Reports:
     found = Reports(archive, config)
     found.refresh()
     return found
+
+
+def plain(rule: Rule) -> Rule:
+    """What pages may know of a card, without what only the engine needs."""
+    return Rule(**{field.name: getattr(rule, field.name) for field in fields(Rule)})
 
 
 def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:

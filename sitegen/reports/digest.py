@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from sitegen import rules
 from sitegen.config import Config
-from sitegen.model import Rule
+from sitegen.rules import Definition, engine_version
 
 _ROOMS = ("archive", "leaderboards", "metrics", "reports", "rules", "store")
 _SUFFIXES = (".py", ".sql", ".toml", ".md")
@@ -24,11 +23,11 @@ def of(*parts: object) -> str:
     return found.hexdigest()[:32]
 
 
-def settings(catalog: Sequence[Rule], config: Config) -> str:
+def settings(catalog: Sequence[Definition], config: Config) -> str:
     """Hash of all that findings depend on besides the data of the run."""
-    cards = tuple((rule.code, repr(sorted(_fields(rule).items()))) for rule in catalog)
+    cards = tuple(_card(rule) for rule in catalog)
     params = tuple((code, tuple(sorted(values.items()))) for code, values in sorted(config.params.items()))
-    return of(rules.engine_version, cards, params, code())
+    return of(engine_version, cards, params, code())
 
 
 @cache
@@ -52,7 +51,7 @@ def _sources(folder: Traversable, name: str) -> list[tuple[str, bytes]]:
     return found
 
 
-def _fields(rule: Rule) -> Mapping[str, object]:
+def _card(rule: Definition) -> tuple[object, ...]:
     """What a card says, without where it lies: a folder that moved changes nothing."""
-    names = [name for name in dir(rule) if not name.startswith("_") and name != "path"]
-    return {name: str(value) for name in names if not callable(value := getattr(rule, name))}
+    card = rule.card
+    return (rule.code, card.title, card.summary, card.settings, card.sql, *card.sections.items(), card.cases)

@@ -25,8 +25,9 @@ def parts(curves: Curves) -> tuple[TimingPart, ...]:
     if not named or not np.isfinite(step).any():
         return ()
     found = [_part(name, values, curves.steps) for name, values in sorted(named.items())]
-    regular = _quiet(named, len(step))
-    other = max(0.0, _median((step - _total(_steady(named), len(step)))[regular]))
+    quiet = _quiet(named, len(step))
+    rest = step - _total(_steady(named) if quiet.any() else list(named.values()), len(step))
+    other = max(0.0, _known(_median(rest[quiet] if quiet.any() else rest)) or 0.0)
     spread = sum(part.seconds / part.every for part in found) + other
     if spread <= 0:
         return ()
@@ -48,7 +49,7 @@ def throughput(curves: Curves, gpus: int | None) -> float | None:
     elif not np.isfinite(logged).any() and gpus:
         logged = curves.values("total_tokens") / (_step(curves) * gpus)
     quiet = _quiet(_named(curves), len(logged)) & np.isfinite(logged)
-    if quiet.sum() >= min(3, max(1, np.isfinite(logged).sum() // 2)):
+    if quiet.sum() >= max(1, min(3, np.isfinite(logged).sum() // 2)):
         return _known(_median(logged[quiet]))
     return _known(_median(logged * _net_factor(curves)))
 
@@ -99,9 +100,8 @@ def _total(named: list[Floats], n: int) -> Floats:
 
 
 def _quiet(named: dict[str, Floats], n: int) -> NDArray[np.bool_]:
-    """Rows without validation and checkpoint; all rows where every row has one."""
-    quiet = _total([named[name] for name in _PERIODIC if name in named], n) <= 0
-    return quiet if quiet.any() else np.ones(n, dtype=np.bool_)
+    """Rows without validation and checkpoint."""
+    return _total([named[name] for name in _PERIODIC if name in named], n) <= 0
 
 
 def _part(name: str, values: Floats, steps: Ints) -> TimingPart:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from sitegen.reports.status import ending
 from sitegen.reports.story import Story, first_serious, tell
 from sitegen.reports.validation import headline_view
 from sitegen.reports.words import THIN, clipped, count, hours, listed, lowered, number, opened, plural
+
+_ASIDE = re.compile(r"\s*\([^()]*\)$")  # "No learning (never leaves exploration)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def _healthy(case: Case) -> str:
 
 def _named(incident: Incident) -> str:
     """`Reward hacking suspected from step 413`."""
-    title = incident.title.strip()
+    title = _ASIDE.sub("", incident.title.strip())
     if title.lower().endswith(" signature"):
         title = f"{title[: -len(' signature')]} suspected"
     if incident.first is None:
@@ -153,8 +156,8 @@ def _validation_loss(case: Case) -> str:
 
 
 def _noise(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Standard deviation of one evaluation, from the differences of neighbours."""
-    return float(np.median(np.abs(np.diff(values))) * 1.4826 / np.sqrt(2)) if len(values) > 2 else 0.0
+    """Standard deviation of one evaluation, from second differences, which no trend moves; 0 for few."""
+    return float(np.median(np.abs(np.diff(values, 2))) * 1.4826 / np.sqrt(6)) if len(values) > 6 else 0.0
 
 
 def _best(case: Case) -> str:
