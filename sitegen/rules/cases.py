@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,29 +46,36 @@ def cases(rule: Definition) -> tuple[Sketch, ...]:
 
 
 def test(catalog: Sequence[Definition], codes: Sequence[str] | None = None) -> tuple[CaseResult, ...]:
-    """Run the cases of `codes` (every card by default), in the order of the cards."""
+    """Run the cases of `codes` (every card by default), in the order of the cards.
+
+    All of them are runs of one store, so that rows are made into relations once. Raises CardError when a
+    card's SQL fails on them.
+    """
     wanted = [rule for rule in catalog if codes is None or rule.code in codes]
-    return tuple(result for rule in wanted for result in _test(rule, catalog))
-
-
-def _test(rule: Definition, catalog: Sequence[Definition]) -> Iterator[CaseResult]:
-    """All cases of one rule together, with the rules it waits for."""
-    if not rule.cases:
-        return
-    needed = [one for one in catalog if one is rule or one.code in rule.after or _feeds(one, rule)]
-    shelf = CaseShelf({f"case-{number}": case for number, case in enumerate(rule.cases, start=1)})
+    needed = [one for one in catalog if one in wanted or any(_feeds(one, rule) for rule in wanted)]
+    shelf = CaseShelf({f"{rule.code}/{at}": case for rule in wanted for at, case in enumerate(rule.cases)})
     keys = keys_for(frozenset().union(*(one.metrics for one in needed)))
     with Store(shelf, frame=shelf.frame(keys)) as store:
         found = engine.evaluate_store(store, needed, {})
-    for number, case in enumerate(rule.cases, start=1):
-        wrong = judge(rule, case, found[f"case-{number}"], shelf.rows(f"case-{number}"))
-        message = f"{rule.path}:{case.line}: {rule.code}: {case.values['name']}: {wrong}" if wrong else ""
-        yield CaseResult(rule.code, str(case.values["name"]), rule.path, case.line, not wrong, message)
+    return tuple(
+        _result(rule, case, found[f"{rule.code}/{at}"], shelf.rows(f"{rule.code}/{at}"))
+        for rule in wanted
+        for at, case in enumerate(rule.cases)
+    )
+
+
+def _result(rule: Definition, case: Table, findings: Findings, rows: Mapping[int, int]) -> CaseResult:
+    name = str(case.values["name"])
+    wrong = judge(rule, case, findings, rows)
+    message = f"{rule.path}:{case.line}: {rule.code}: {name}: {wrong}" if wrong else ""
+    return CaseResult(rule.code, name, rule.path, case.line, not wrong, message)
 
 
 def _feeds(one: Definition, rule: Definition) -> bool:
-    """The phase card reads the spans of every incident."""
-    return rule.kind == "phase" and one.kind == "incident" and "spans" in rule.words
+    """Whether `rule` reads spans of `one`; the phase card may read those of every incident."""
+    return one.code in rule.after or (
+        rule.kind == "phase" and one.kind == "incident" and "spans" in rule.words
+    )
 
 
 def judge(rule: Definition, case: Table, findings: Findings, rows: Mapping[int, int]) -> str:
