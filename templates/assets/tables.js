@@ -122,7 +122,9 @@
         else input.value = value;
       });
     });
-    if (asked.size !== 0) filter();
+    if (Array.from(filter().keys()).every(function (name) { return name === "q"; }) && matchMedia("(max-width: 59.9em)").matches) {
+      form.querySelector("details").open = false;  /* on a small screen the rows come first */
+    }
     form.addEventListener("submit", function (event) { event.preventDefault(); });
     form.addEventListener("reset", function () { setTimeout(function () { filter(); remember(); }); });
     form.addEventListener("input", function () { filter(); remember(); });
