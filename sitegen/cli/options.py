@@ -55,10 +55,9 @@ def existing(runs: Path) -> Path:
 
 
 def save(out: Path, data: bytes) -> None:
-    """Write a result. Raises ConfigError where that cannot be done."""
+    """Write a result, making its folder where needed. Raises ConfigError where that cannot be done."""
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(data)
     except OSError as error:
-        raise ConfigError(
-            f"cannot write '{out}': {error.strerror}. Give a file in a folder that exists."
-        ) from error
+        raise ConfigError(f"cannot write '{out}': {error.strerror}. Give a file you may write.") from error

@@ -18,8 +18,8 @@ def number(value: float) -> str:
         return f"{_trim(mantissa)}e{int(exponent)}"
     if size >= 100:
         return f"{round(value):,}".replace(",", THIN)
-    decimals = 2 - (math.floor(math.log10(size)) if size >= 1 else 0)
-    return _trim(f"{value:.{decimals if size >= 0.1 or size == 0 else 4}f}")
+    decimals = 2 - math.floor(math.log10(size)) if size >= 0.01 else 4
+    return _trim(f"{value:.{decimals}f}")
 
 
 def count(value: int) -> str:

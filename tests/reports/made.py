@@ -89,7 +89,9 @@ def one(name: str, key: str, values: Sequence[float], first: int = 1) -> Series:
     )
 
 
-def incident(rule: str = "GRD-01", severity: str = "warning", first: int | None = 50, **changes: Any) -> Incident:
+def incident(
+    rule: str = "GRD-01", severity: str = "warning", first: int | None = 50, **changes: Any
+) -> Incident:
     """An incident that is over after ten steps, with one evidence step."""
     base = Incident(
         id=f"demo/{rule}-1",
@@ -114,7 +116,9 @@ def incident(rule: str = "GRD-01", severity: str = "warning", first: int | None 
 
 def moved(*facts: tuple[str, str, float, float], lines: tuple[LogLine, ...] = ()) -> Evidence:
     """Evidence of (metric, label, before, after) and log lines."""
-    return Evidence("score", facts=tuple(Fact(key, label, "", a, b) for key, label, a, b in facts), lines=lines)
+    return Evidence(
+        "score", facts=tuple(Fact(key, label, "", a, b) for key, label, a, b in facts), lines=lines
+    )
 
 
 def line(kind: str, text: str, number: int = 7, step: int | None = None, level: str = "error") -> LogLine:
@@ -134,4 +138,6 @@ def findings(
 
 def rule(code: str = "GRD-01") -> Rule:
     """A card."""
-    return Rule(code, "x", "Gradient spike", "", "incident", Severity.WARNING, (), "0.1.0", {}, "", {}, "x.md")
+    return Rule(
+        code, "x", "Gradient spike", "", "incident", Severity.WARNING, (), "0.1.0", {}, "", {}, "x.md"
+    )

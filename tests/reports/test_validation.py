@@ -27,10 +27,18 @@ def test_names_of_every_version_are_taken_apart(
 ) -> None:
     name = validation.parse(raw)
     assert name is not None
-    assert (name.dataset, name.core, name.statistic, name.n, name.spread) == (dataset, core, statistic, n, spread)
+    assert (name.dataset, name.core, name.statistic, name.n, name.spread) == (
+        dataset,
+        core,
+        statistic,
+        n,
+        spread,
+    )
 
 
-@pytest.mark.parametrize("raw", ["critic/score/mean", "val-aux/num_turns/mean", "val/loss", "val/generations"])
+@pytest.mark.parametrize(
+    "raw", ["critic/score/mean", "val-aux/num_turns/mean", "val/loss", "val/generations"]
+)
 def test_other_names_are_no_scores_of_a_data_set(raw: str) -> None:
     assert validation.parse(raw) is None
 
@@ -57,9 +65,7 @@ def test_first_best_and_last_are_told_with_the_step_of_the_best() -> None:
 
 
 def test_the_run_is_known_by_the_data_set_it_validated_most_often() -> None:
-    both = curves(
-        **{"val-core/a/acc/mean@1": [0.9, NAN, NAN], "val-core/b/acc/mean@1": [0.1, 0.5, 0.4]}
-    )
+    both = curves(**{"val-core/a/acc/mean@1": [0.9, NAN, NAN], "val-core/b/acc/mean@1": [0.1, 0.5, 0.4]})
     best = validation.best(both, validation.views(both))
     assert best is not None
     assert (best.label, best.value, best.step, best.validation) == ("b", 0.5, 2, True)

@@ -12,7 +12,9 @@ from sitegen.reports.words import THIN
 from tests.reports.made import NAN, findings, incident, line, moved, run, series
 
 
-def case(found: Findings, facts: Run | None = None, columns: dict[str, Any] | None = None, lines: Any = ()) -> Any:
+def case(
+    found: Findings, facts: Run | None = None, columns: dict[str, Any] | None = None, lines: Any = ()
+) -> Any:
     facts = facts or run()
     curves = Curves(series(columns or {}))
     seen = validation.views(curves)
@@ -128,7 +130,14 @@ def test_a_crash_before_the_first_step_names_cause_and_place() -> None:
         line("cuda_oom", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4 GiB", 31),
         line("traceback", 'File "workers.py", line 780, in generate_sequences', 23),
     )
-    oom = incident("RUN-01", "critical", first=None, open=True, title="GPU out of memory", evidence=moved(lines=lines[:1]))
+    oom = incident(
+        "RUN-01",
+        "critical",
+        first=None,
+        open=True,
+        title="GPU out of memory",
+        evidence=moved(lines=lines[:1]),
+    )
     told = case(findings(oom), run(steps=0, first_step=None, last_step=None, finished=False), lines=lines)
     assert verdict.headline(told) == "Crashed before the first step: CUDA out of memory in generate_sequences"
     assert verdict.sentence(told).startswith(
