@@ -11,6 +11,7 @@ import orjson
 import sitegen
 from sitegen.errors import Problem
 from sitegen.model import Incident, Severity
+from sitegen.pages.report_md import escape
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api
 
@@ -73,8 +74,8 @@ def markdown(reports: Sequence[RunReport]) -> bytes:
 
 
 def _markdown_run(report: RunReport) -> str:
-    verdict = f"**{_cell(report.headline)}.** {_cell(report.sentence)}"
-    return f"| {_cell(report.run.id)} | {report.status.value} | {verdict} | {report.run.steps} |"
+    verdict = f"**{escape(report.headline)}.** {escape(report.sentence)}"
+    return f"| {escape(report.run.id)} | {report.status.value} | {verdict} | {report.run.steps} |"
 
 
 def _markdown_row(report: RunReport, incident: Incident) -> str:
@@ -86,18 +87,7 @@ def _markdown_row(report: RunReport, incident: Incident) -> str:
         incident.message,
         incident.advice[0] if incident.advice else "",
     )
-    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
-
-
-def _cell(text: str) -> str:
-    """Text inside a table cell: nothing in it is markup, a link or a new row."""
-    flat = " ".join(text.split())
-    for sign in "\\`*_{}[]<>|#~$@":
-        flat = flat.replace(sign, "\\" + sign if sign not in "<>@" else _ENTITIES[sign])
-    return flat
-
-
-_ENTITIES = {"<": "&lt;", ">": "&gt;", "@": "&#64;"}
+    return f"| {' | '.join(escape(cell) for cell in cells)} |"
 
 
 def sarif(reports: Sequence[RunReport]) -> bytes:

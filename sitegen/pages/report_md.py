@@ -74,8 +74,8 @@ def drawings(report: RunReport) -> dict[str, Drawing]:
 def escape(text: str) -> str:
     """`text` on one line with every sign that Markdown, HTML or GitHub could act on taken out of play."""
     flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     flat = re.sub(r"([\\`*_{}\[\]|#~$!])", r"\\\1", flat)
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     flat = re.sub(r"(?i)(https?|ftp)(:)//", r"\1&#58;//", flat)  # GitHub links bare addresses
     return re.sub(r"(?i)\bwww\.", "www&#46;", flat)
 
