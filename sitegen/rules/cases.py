@@ -187,6 +187,10 @@ class CaseShelf:
         lines = self._cases[id].values.get("lines", [])
         return tuple(_line(number, one) for number, one in enumerate(lines, start=1))
 
+    def problems(self) -> tuple[Problem, ...]:
+        """None that belong to no run."""
+        return ()
+
     def rows(self, id: str) -> dict[int, int]:
         """Step -> live row."""
         return {step: row for row, step in enumerate(sorted(set(self._steps[id][0].tolist())), start=1)}

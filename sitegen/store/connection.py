@@ -29,16 +29,16 @@ class TimedOutError(Exception):
     """A statement ran longer than it may."""
 
 
-def opened() -> Connection:
+def opened(memory: str = MEMORY) -> Connection:
     """A connection for our own SQL: reads the archive's Parquet files."""
-    connection = duckdb.connect(":memory:", config={"threads": THREADS, "memory_limit": MEMORY})
+    connection = duckdb.connect(":memory:", config={"threads": THREADS, "memory_limit": memory})
     _plain(connection)
     return connection
 
 
-def shut(paths: Sequence[str] = ()) -> Connection:
+def shut(paths: Sequence[str] = (), memory: str = MEMORY) -> Connection:
     """A connection for SQL of others. `paths` are the only files it can read; none by default."""
-    connection = opened()
+    connection = opened(memory)
     connection.execute("SET allowed_paths = $paths", {"paths": list(paths)})
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -89,6 +89,13 @@ def arrow_within(connection: Connection, sql: str, params: Parameters, seconds: 
     cursor = connection.cursor()
     with within(cursor, seconds):
         return cursor.sql(sql, params=dict(params)).to_arrow_table()
+
+
+def put(connection: Connection, name: str, rows: pa.Table) -> None:
+    """Make table `name` hold `rows`, whatever it held before."""
+    connection.register("arriving", rows)
+    connection.execute(f"CREATE OR REPLACE TABLE {identifier(name)} AS SELECT * FROM arriving")  # noqa: S608
+    connection.unregister("arriving")
 
 
 @cache

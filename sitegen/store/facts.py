@@ -172,10 +172,12 @@ def segments(found: Sequence[Run]) -> pa.Table:
 
 def problems(found: Sequence[Run]) -> pa.Table:
     """What could not be read."""
-    return table(
-        PROBLEMS,
-        ((run.id, one.path, one.line, one.kind, one.message) for run in found for one in run.problems),
-    )
+    return table(PROBLEMS, problem_rows(found))
+
+
+def problem_rows(found: Sequence[Run]) -> Iterable[Row]:
+    """Rows of `problems`."""
+    return ((run.id, one.path, one.line, one.kind, one.message) for run in found for one in run.problems)
 
 
 def summary(found: Sequence[Run]) -> pa.Table:

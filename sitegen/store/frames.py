@@ -14,9 +14,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from sitegen.errors import Problem
 from sitegen.metrics import glossary
 from sitegen.model import LogLine, Run
-from sitegen.store.connection import Connection, arrow, identifier, opened
+from sitegen.store.connection import Connection, arrow, identifier, opened, put
 
 #: Metrics a row can carry although nothing was trained in it.
 PASSIVE = frozenset({"time_testing", "time_save_checkpoint", "time_step", "global_step", "epoch", "val_loss"})
@@ -55,10 +56,11 @@ class Shelf(Protocol):
     """The part of `archive.Archive` that tables are made from."""
 
     def runs(self) -> tuple[str, ...]: ...
-    def run(self, id: str) -> Run: ...
-    def steps(self, id: str) -> Path: ...
-    def columns(self, id: str) -> Mapping[str, str]: ...
-    def log_lines(self, id: str) -> tuple[LogLine, ...]: ...
+    def run(self, run: str, /) -> Run: ...
+    def steps(self, run: str, /) -> Path: ...
+    def columns(self, run: str, /) -> Mapping[str, str]: ...
+    def log_lines(self, run: str, /) -> tuple[LogLine, ...]: ...
+    def problems(self) -> tuple[Problem, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,10 @@ def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:
     if not files:
         return Frame(wanted, empty_raw(wanted), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
     with opened() as connection:
-        connection.register(
-            "files", pa.table({"run": list(files), "path": [str(path) for path in files.values()]})
+        put(
+            connection,
+            "files",
+            pa.table({"run": list(files), "path": [str(path) for path in files.values()]}),
         )
         _read(connection, [str(path) for path in files.values()], plan.columns)
         raw = arrow(connection, plan.raw())
@@ -167,7 +171,7 @@ class _Plan:
         value = identifier(column) + (f" * {scale!r}" if scale != 1.0 else "")
         if runs == self.holders[column]:
             return value
-        return f"CASE WHEN run IN ({', '.join(map(_text, sorted(runs)))}) THEN {value} END"
+        return f"CASE WHEN run IN ({', '.join(map(text, sorted(runs)))}) THEN {value} END"
 
     def metric(self, key: str) -> str:
         """SQL of one metric over the united columns."""
@@ -201,8 +205,10 @@ def _validations(connection: Connection, plan: _Plan) -> pa.Table:
         return VALIDATIONS.empty_table()
     columns = sorted({column for _, column, _, _ in plan.checks})
     names = ["run", "stored", "name", "dataset"]
-    connection.register(
-        "checks", pa.table(dict(zip(names, map(list, zip(*plan.checks, strict=True)), strict=True)))
+    put(
+        connection,
+        "checks",
+        pa.table(dict(zip(names, map(list, zip(*plan.checks, strict=True)), strict=True))),
     )
     listed = ", ".join(map(identifier, columns))
     rows = arrow(
@@ -220,7 +226,7 @@ def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
     held = {run: str(path) for run, path in extras.items() if path.is_file()}
     if not held:
         return NON_FINITE.empty_table()
-    connection.register("extra_files", pa.table({"run": list(held), "path": list(held.values())}))
+    put(connection, "extra_files", pa.table({"run": list(held), "path": list(held.values())}))
     rows = arrow(
         connection,
         "SELECT f.run, p.segment, p.step, p.name, p.raw, p.source AS path "
@@ -231,5 +237,6 @@ def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
     return rows.cast(NON_FINITE)
 
 
-def _text(value: str) -> str:
+def text(value: str) -> str:
+    """`value` as a literal of SQL."""
     return "'" + value.replace("'", "''") + "'"

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sitegen.metrics import glossary
 from sitegen.store import facts
-from sitegen.store.connection import Connection, identifier, run_script, script, shut
+from sitegen.store.connection import Connection, put, run_script, script, shut
 from sitegen.store.frames import NON_FINITE, VALIDATIONS, Frame, empty_raw
 
 #: Spans of rules that ran before, for cards with `after`.
@@ -37,13 +37,6 @@ def spans_table(rows: Iterable[facts.Row]) -> pa.Table:
 def macros(connection: Connection) -> None:
     """Teach a connection the words that cards share."""
     run_script(connection, "macros")
-
-
-def put(connection: Connection, name: str, rows: pa.Table) -> None:
-    """Make table `name` hold `rows`, whatever it held before."""
-    connection.register("arriving", rows)
-    connection.execute(f"CREATE OR REPLACE TABLE {identifier(name)} AS SELECT * FROM arriving")  # noqa: S608
-    connection.unregister("arriving")
 
 
 def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:

@@ -117,6 +117,11 @@ def shadows(statement: Statement, columns: Mapping[str, frozenset[str]]) -> Iter
             yield Refusal(_at(statement.sql, node), message)
 
 
+def has_star(statement: Statement) -> bool:
+    """Whether it asks for columns that it does not name."""
+    return any(node.get("class") == "STAR" for node in _nodes(_tree(statement.sql)))
+
+
 def habits(statement: Statement) -> Iterator[Refusal]:
     """What a card must not do though it only reads.
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from sitegen.errors import QueryError
 from sitegen.model import LogLine, Run
 from sitegen.store import facts, relations, statement
-from sitegen.store.connection import SECONDS, Connection, Parameters, TimedOutError, arrow_within, shut
+from sitegen.store.connection import SECONDS, Connection, Parameters, TimedOutError, arrow_within, put, shut
 from sitegen.store.frames import Frame, Shelf, gather
-from sitegen.store.query import FindingsOf, answer
+from sitegen.store.query import FindingsOf, Question, StatusOf
 
 #: Relations made from rows of runs rather than from facts about them.
 OF_ROWS = frozenset({"steps", "evals", "events"})
@@ -105,13 +105,22 @@ class Store:
         given = {name: value for name, value in (params or {}).items() if name in parsed.parameters}
         return self._run_shut(parsed.sql, given, seconds)
 
-    def query(self, sql: str, findings: FindingsOf | None = None) -> pa.Table:
-        """Answer on the tables of CONTRACT.md, see `store.query`. Raises QueryError."""
-        return answer(self, self._archive, sql, findings)
+    def query(self, sql: str, findings: FindingsOf | None = None, status: StatusOf | None = None) -> pa.Table:
+        """Rows of one SELECT on the tables of CONTRACT.md.
+
+        Args:
+            sql: the statement.
+            findings: what the rules say about a run; asked only for phases, incidents and verdicts.
+            status: outcome of a run for `runs.status`; NULL without it.
+
+        Raises:
+            QueryError: with DuckDB's message and the tables there are.
+        """
+        return Question(self._archive, self.facts(), findings, status).answer(sql)
 
     def put(self, name: str, rows: pa.Table) -> None:
         """Make relation `name` hold `rows`."""
-        relations.put(self._open(), name, rows)
+        put(self._open(), name, rows)
         self._loaded.add(name)
 
     def _run_shut(self, sql: str, params: Mapping[str, object], seconds: float) -> pa.Table:

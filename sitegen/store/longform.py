@@ -1,0 +1,168 @@
+"""Views over the Parquet files of many runs: samples, raw_samples, steps, non_finite.
+
+Runs that log the same columns are read together; each such group is one branch of the view, under the exact
+names of its files. So names that differ in case only never meet, and a filter on `run` opens only its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sitegen.metrics import glossary
+from sitegen.store.connection import Connection, identifier, put
+from sitegen.store.frames import Shelf, text
+
+VIEWS = frozenset({"samples", "raw_samples", "steps", "non_finite"})
+
+#: A file belongs to the run whose folder it lies in; a filter on it drops files before they are opened.
+RUN = "parse_path(filename)[-2]"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that store the same columns."""
+
+    number: int
+    columns: tuple[tuple[str, str], ...]  # stored column, name as logged
+    paths: tuple[str, ...]
+
+    @property
+    def files(self) -> str:
+        """The Parquet files as a table of SQL."""
+        return f"read_parquet([{', '.join(map(text, self.paths))}], union_by_name = true, filename = true)"
+
+
+class Long:
+    """Makes the views for some runs of an archive."""
+
+    def __init__(self, shelf: Shelf, runs: Sequence[str]) -> None:
+        self._shelf = shelf
+        self._runs = runs
+
+    def paths(self) -> list[str]:
+        """Files the views read."""
+        steps = [self._shelf.steps(run) for run in self._runs]
+        extras = [path.with_name("extras.parquet") for path in steps]
+        return [str(path) for path in (*steps, *extras) if path.is_file()]
+
+    def create(self, connection: Connection, name: str) -> None:
+        """Make one of VIEWS."""
+        groups = self._groups()
+        if name in ("samples", "raw_samples"):
+            self._name_columns(connection, groups)
+        branches = list(_BRANCHES[name](groups))
+        if name in ("raw_samples", "non_finite"):
+            branches += self._extras(name)
+        sql = " UNION ALL BY NAME ".join([_EMPTY[name](), *branches])
+        connection.execute(f"CREATE VIEW {name} AS {sql}")
+
+    def _groups(self) -> tuple[Group, ...]:
+        paths: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        for run in self._runs:
+            path = self._shelf.steps(run)
+            if path.is_file():
+                paths.setdefault(tuple(sorted(self._shelf.columns(run).items())), []).append(str(path))
+        return tuple(Group(at, columns, tuple(found)) for at, (columns, found) in enumerate(paths.items()))
+
+    def _name_columns(self, connection: Connection, groups: Sequence[Group]) -> None:
+        """Table `named`: what each stored column of each group is."""
+        rows = [row for group in groups for row in _names(group)]
+        columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
+        kinds = (pa.int64(), pa.string(), pa.string(), pa.string(), pa.float64())
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        put(connection, "named", pa.table(arrays, names=["grp", "stored", "name", "metric", "scale"]))
+
+    def _extras(self, name: str) -> Iterator[str]:
+        """What one finite column could not hold."""
+        extras = [self._shelf.steps(run).with_name("extras.parquet") for run in self._runs]
+        held = [text(str(path)) for path in extras if path.is_file()]
+        if not held:
+            return
+        files = f"read_parquet([{', '.join(held)}], union_by_name = true, filename = true)"
+        if name == "raw_samples":
+            yield (
+                f"SELECT {RUN} AS run, segment, step, name, value, source FROM {files} "  # noqa: S608
+                "WHERE kind != 'non_finite' AND value IS NOT NULL"
+            )
+        else:
+            keys = ", ".join(f"{text(raw)}: {text(key)}" for raw, key in _exact_names())
+            metric = f"coalesce((MAP {{{keys}}})[name], name) AS metric"
+            yield (
+                f"SELECT {RUN} AS run, segment, step, {metric}, raw, name "  # noqa: S608
+                f"FROM {files} WHERE kind = 'non_finite'"
+            )
+
+
+def _exact_names() -> list[tuple[str, str]]:
+    return [(name, metric.key) for metric in glossary().metrics for name in metric.names]
+
+
+def _names(group: Group) -> Iterator[tuple[int, str, str, str, float]]:
+    words = glossary()
+    keys = words.canonical(name for _, name in group.columns)
+    for stored, name in group.columns:
+        yield group.number, stored, name, keys[name], words.scale(name)
+
+
+def _unpivoted(group: Group, columns: str) -> str:
+    listed = ", ".join(identifier(stored) for stored, _ in group.columns)
+    return (
+        f"SELECT {columns} FROM (UNPIVOT (SELECT {RUN} AS run, segment, step, source AS path, {listed} "  # noqa: S608
+        f"FROM {group.files}) ON {listed} INTO NAME stored VALUE number) u "
+        f"JOIN named n ON n.grp = {group.number} AND n.stored = u.stored"
+    )
+
+
+def _samples(groups: Sequence[Group]) -> Iterator[str]:
+    for group in groups:
+        if group.columns:
+            yield _unpivoted(group, "u.run, u.segment, u.step, n.metric, u.number * n.scale AS value")
+
+
+def _raw_samples(groups: Sequence[Group]) -> Iterator[str]:
+    for group in groups:
+        if group.columns:
+            yield _unpivoted(group, "u.run, u.segment, u.step, n.name, u.number AS value, u.path AS source")
+
+
+def _steps(groups: Sequence[Group]) -> Iterator[str]:
+    known = {metric.key for metric in glossary().metrics}
+    for group in groups:
+        values = [
+            f"{identifier(stored)} * {scale!r} AS {identifier(key)}"
+            for _, stored, _, key, scale in _names(group)
+            if key in known
+        ]
+        listed = ", ".join([f"{RUN} AS run", "segment", "step", "time", "cut", *values])
+        yield f"SELECT {listed} FROM {group.files} WHERE live"  # noqa: S608
+
+
+def _nothing(columns: Sequence[tuple[str, str]]) -> str:
+    return f"SELECT {', '.join(f'NULL::{kind} AS {identifier(name)}' for name, kind in columns)} WHERE false"
+
+
+_PLACE = [("run", "VARCHAR"), ("segment", "INTEGER"), ("step", "BIGINT")]
+_EMPTY = {
+    "samples": lambda: _nothing([*_PLACE, ("metric", "VARCHAR"), ("value", "DOUBLE")]),
+    "raw_samples": lambda: _nothing(
+        [*_PLACE, ("name", "VARCHAR"), ("value", "DOUBLE"), ("source", "VARCHAR")]
+    ),
+    "non_finite": lambda: _nothing([*_PLACE, ("metric", "VARCHAR"), ("raw", "VARCHAR"), ("name", "VARCHAR")]),
+    "steps": lambda: _nothing(
+        [
+            *_PLACE,
+            ("time", "DOUBLE"),
+            ("cut", "BOOLEAN"),
+            *((one.key, "DOUBLE") for one in glossary().metrics),
+        ]
+    ),
+}
+_BRANCHES: Mapping[str, Callable[[Sequence[Group]], Iterator[str]]] = {
+    "samples": _samples,
+    "raw_samples": _raw_samples,
+    "non_finite": lambda groups: iter(()),
+    "steps": _steps,
+}
