@@ -28,7 +28,7 @@ class Manifest:
     def read(cls, site: Path) -> Manifest:
         """What the last build wrote below `site`; empty where there was none or it is damaged."""
         try:
-            listed = json.loads((site / NAME).read_text("utf-8"))["files"]
+            listed = list(json.loads((site / NAME).read_text("utf-8"))["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return cls(())
         return cls(tuple(name for name in listed if isinstance(name, str) and _stays_inside(name)))
@@ -65,11 +65,11 @@ def publish(staging: Path, site: Path) -> Manifest:
     """
     before, now = Manifest.read(site), Manifest.of(staging)
     _refuse_foreign(site, before, now)
+    _remove(site, sorted(set(before.files) - set(now.files)))
     for name in now.files:
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
         (staging / name).replace(target)  # same file system: staging lies beside the site
-    _remove(site, sorted(set(before.files) - set(now.files)))
     now.write(site)
     return now
 
@@ -79,11 +79,27 @@ def _refuse_foreign(site: Path, before: Manifest, now: Manifest) -> None:
         raise ConfigError(f"{site}: expected a folder for the site, found a file. Name another with -o.")
     ours = set(before.files)
     for name in now.files:
-        if name not in ours and (site / name).exists():
+        taken = _foreign(site, name, ours)
+        if taken:
             raise ConfigError(
-                f"{site}: holds '{name}', which no build of sitegen wrote, and would be overwritten. "
+                f"{site}: holds '{taken}', which no build of sitegen wrote, and would be overwritten. "
                 f"Name an empty folder with -o, or move that file away."
             )
+
+
+def _foreign(site: Path, name: str, ours: set[str]) -> str:
+    """The file of somebody else that stands where `name` is to be written, or ""."""
+    target = site / name
+    if target.is_dir():
+        inside = (file.relative_to(site).as_posix() for file in target.rglob("*") if not file.is_dir())
+        return next((file for file in inside if file not in ours), "")
+    for place in (target, *target.parents):
+        if place == site:
+            return ""
+        if place.exists() and not place.is_dir():
+            found = place.relative_to(site).as_posix()
+            return "" if found in ours else found
+    return ""
 
 
 def _remove(site: Path, names: list[str]) -> None:

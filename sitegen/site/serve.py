@@ -47,12 +47,13 @@ def serve(
     """
     stop = stop or threading.Event()
     places = tuple(watched)
+    before = snapshot(places)  # what changes while the first build runs is seen after it
     state = _State(build(0))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), functools.partial(_Handler, state))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say(f"http://127.0.0.1:{server.server_address[1]}/")
     try:
-        _watch(build, places, state, interval, say, stop)
+        _watch(build, before, places, state, interval, say, stop)
     except KeyboardInterrupt:
         pass
     finally:
@@ -62,13 +63,14 @@ def serve(
 
 def _watch(
     build: Callable[[int], Path],
+    built: dict[str, tuple[int, int]],
     places: tuple[Path, ...],
     state: _State,
     interval: float,
     say: Callable[[str], None],
     stop: threading.Event,
 ) -> None:
-    built = seen = snapshot(places)
+    seen = built
     number = 0
     while not stop.wait(interval):
         now = snapshot(places)

@@ -161,12 +161,11 @@ def rule(code: str, title: str, severity: Severity, kind: str, needs: tuple[str,
         "Sources": "- A note on reward models, section 3.",
         "Cases": "not shown",
     }
-    sql = "SELECT run, row, step, kl_ref AS value,\n       $factor * kl_start AS threshold, value > threshold AS hit\nFROM steps"
+    sql = "SELECT run, row, step, kl_ref AS value,\n       $factor * kl_start AS threshold\nFROM steps"
     params = {"factor": 2.0, "floor": 0.05}
     summary = "The reference KL rises to more than **twice** its own baseline within a few steps."
-    return Rule(
-        code, code.lower(), title, summary, kind, severity, needs, "0.1.0", params, sql, sections, f"{code}.md"
-    )
+    slug, path = code.lower(), f"{code}.md"
+    return Rule(code, slug, title, summary, kind, severity, needs, "0.1.0", params, sql, sections, path)
 
 
 def _curve(rng: np.random.Generator, steps: int, sick: bool) -> dict[str, np.ndarray]:
@@ -262,7 +261,7 @@ def _report(i: int, steps: int) -> RunReport:
     views = _views(run, steps, status is Status.FAILED) if steps else ()
     row = _row(i, run, title, status, steps, found, views)
     problems = tuple(
-        Problem(f"{run}/train.log", 12 + n, "truncated", "The line ends in the middle of a number.", "Keep it.")
+        Problem(f"{run}/train.log", 12 + n, "truncated", "The line ends in a number.", "Keep it.")
         for n in range(i % 3)
     )
     return RunReport(
@@ -308,7 +307,8 @@ def _validation(steps: int) -> tuple[ValidationView, ...]:
     at = np.arange(10, steps + 1, 10)
     values = 0.3 + 0.5 * at / steps
     name = "val-core/gsm8k/acc/mean@1"
-    series = Series(name, name, at, values, np.zeros(len(at), dtype=np.int64), np.ones(len(at), dtype=np.bool_))
+    segments, live = np.zeros(len(at), dtype=np.int64), np.ones(len(at), dtype=np.bool_)
+    series = Series(name, name, at, values, segments, live)
     return (
         ValidationView(
             "gsm8k", name, True, series, float(values[0]), float(values[-1]), float(values.max()), int(at[-1])
@@ -325,6 +325,7 @@ def _row(
     found: tuple[Incident, ...],
     views: tuple[MetricView, ...],
 ) -> RunRow:
+    best = Best("gsm8k", "val-core/gsm8k/acc/mean@1", 0.6 + (i * 37 % 100) / 300, 100, True)
     spark = tuple(float(v) for v in views[0].series.values[:: max(1, steps // 60)][:60]) if views else ()
     ended = NOW - i * 17_000 if i != 5 else None
     return RunRow(
@@ -348,7 +349,7 @@ def _row(
         throughput=1245.0 if steps else None,
         started_at=None if ended is None else ended - steps * 51.0,
         ended_at=ended,
-        best=Best("gsm8k", "val-core/gsm8k/acc/mean@1", 0.6 + (i * 37 % 100) / 300, 100, True) if steps else None,
+        best=best if steps else None,
         spark=spark,
         incident_marks=tuple((0.7, one.severity.word) for one in found),
         counts=dict(Counter(one.severity.word for one in found)),
@@ -359,7 +360,8 @@ def _row(
 
 def _run(row: RunRow, views: tuple[MetricView, ...], problems: tuple[Problem, ...]) -> Run:
     summary = tuple(
-        MetricSummary(v.series.name, v.metric.key, row.steps, 0.1, 0.9, 0.1, 0.9, 0.5, 0.9, 84, 0) for v in views
+        MetricSummary(v.series.name, v.metric.key, row.steps, 0.1, 0.9, 0.1, 0.9, 0.5, 0.9, 84, 0)
+        for v in views
     )
     source = SourceFile(f"{row.id}/train.log", "console", 123_456, "0" * 64, row.steps, 1, row.steps or None)
     return Run(
@@ -406,8 +408,12 @@ def _archive_report(reports: tuple[RunReport, ...]) -> ArchiveReport:
         incidents=incidents,
         leaderboards=_boards(rows),
         rules=tuple(_rule_view(rule(*one), reports, incidents) for one in sorted(RULES)),
-        problems=tuple((report.run.id, problem) for report in reports for problem in report.problems)
-        + (("", Problem("link", None, "refused", "A symlink leaves the runs folder.", "Copy the file.")),),
+        problems=(
+            *((report.run.id, problem) for report in reports for problem in report.problems),
+            ("", Problem("link", None, "refused", "A symlink leaves the runs folder.", "Copy the file.")),
+        )
+        if reports
+        else (),
         ignored=("notes/todo.docx", "weights/model.safetensors") if reports else (),
         now=NOW if reports else None,
         removed=(("gone-run", "2026-10-01", "Trained on a broken split."),) if reports else (),
@@ -442,7 +448,7 @@ def _rule_view(card: Rule, reports: tuple[RunReport, ...], incidents: tuple[Inci
     flat = tuple(0.03 for _ in range(60))
     cases = (
         CaseView("a rise to twice the baseline", {"kl_ref": flat[:40] + (0.09,) * 20}, ((41, 60),)),
-        CaseView("a dip shorter than the persistence is noise", {"kl_ref": flat, "score": (None, *flat[1:])}, ()),
+        CaseView("a short dip is noise", {"kl_ref": flat, "score": (None, *flat[1:])}, ()),
     )
     return RuleView(card, tuple(i for i in incidents if i.rule == card.code), dict(outcomes), cases)
 

@@ -1,0 +1,79 @@
+"""A build is put in place file by file; what is not ours is never touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import ConfigError
+from sitegen.site import Manifest, publish, write
+from sitegen.site.publish import NAME
+
+
+def staged(place: Path, **files: str) -> Path:
+    """A staging folder; `a__b` is the file a/b."""
+    staging = place / ".site.new"
+    write({name.replace("__", "/"): text.encode() for name, text in files.items()}, staging)
+    return staging
+
+
+def test_the_site_holds_the_build_and_its_list(tmp_path: Path) -> None:
+    publish(staged(tmp_path, index="home", runs__a="run"), tmp_path / "site")
+    assert (tmp_path / "site/runs/a").read_text() == "run"
+    assert Manifest.read(tmp_path / "site").files == ("index", "runs/a")
+
+
+def test_what_the_last_build_wrote_and_this_one_did_not_goes(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    publish(staged(tmp_path, index="1", runs__gone__page="x"), site)
+    publish(staged(tmp_path, index="2"), site)
+    assert (site / "index").read_text() == "2"
+    assert not (site / "runs").exists()
+
+
+def test_a_file_of_somebody_else_stays(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    publish(staged(tmp_path, index="1", runs__a="x"), site)
+    (site / "runs/CNAME").write_text("mine")
+    publish(staged(tmp_path, index="2"), site)
+    assert (site / "runs/CNAME").read_text() == "mine"
+
+
+def test_a_folder_named_by_mistake_loses_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    write({"index": b"my thesis", "photo": b"x"}, home)
+    with pytest.raises(ConfigError, match="holds 'index', which no build of sitegen wrote"):
+        publish(staged(tmp_path, index="site"), home)
+    assert (home / "index").read_text() == "my thesis"
+    assert (home / "photo").exists()
+
+
+def test_a_file_where_the_site_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "site").write_text("")
+    with pytest.raises(ConfigError, match="expected a folder for the site, found a file"):
+        publish(staged(tmp_path, index="1"), tmp_path / "site")
+
+
+def test_a_file_that_became_a_folder_changes_place(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    publish(staged(tmp_path, runs="a file"), site)
+    publish(staged(tmp_path, runs__a="a folder"), site)
+    assert (site / "runs/a").read_text() == "a folder"
+
+
+@pytest.mark.parametrize("listed", ["../precious", "/etc/precious", ""])
+def test_a_forged_list_reaches_nothing_outside(tmp_path: Path, listed: str) -> None:
+    (tmp_path / "precious").write_text("keep")
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / NAME).write_text(json.dumps({"files": [listed]}))
+    publish(staged(tmp_path, index="1"), site)
+    assert (tmp_path / "precious").read_text() == "keep"
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"files": 3}', "{"])
+def test_a_damaged_list_counts_as_none(tmp_path: Path, damage: str) -> None:
+    (tmp_path / NAME).write_text(damage)
+    assert Manifest.read(tmp_path).files == ()
