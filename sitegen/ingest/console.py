@@ -1,0 +1,290 @@
+"""verl's console output, as it lands in nohup and SLURM files, Ray worker logs and W&B's `output.log`.
+
+Most of a log is either step lines, which a learnt layout reads in one go, or text that no reader needs, which
+one search passes over. Everything else goes line by line through the parts: records, config, facts,
+tracebacks, signs. Each keeps its own state per speaker, because the lines of many processes are mixed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from sitegen.ingest import diagnosis, dialect, marks, signs, text, validation
+from sitegen.ingest.diagnosis import Sign
+from sitegen.ingest.facts import Facts
+from sitegen.ingest.faults import Faults, short
+from sitegen.ingest.hydra import Configs
+from sitegen.ingest.keep import Keeper, Seen
+from sitegen.ingest.records import Records
+from sitegen.ingest.source import blocks
+from sitegen.ingest.text import Line
+from sitegen.ingest.tracebacks import Folded, Tracebacks
+from sitegen.ingest.validation import Announcement, Waiting
+from sitegen.model import Batch
+
+if TYPE_CHECKING:
+    from sitegen.ingest.source import Source
+
+NAME = "console"
+_MAX_PREFIXES = 256
+
+
+def sniff(path: str, head: bytes) -> bool:
+    """Whether a file looks like the output of a run: step lines, Ray's marks, start-up messages, a crash."""
+    words = signs.readable(head)
+    return words is not None and signs.of_a_run(words)
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """Batches of a console log: step records as they come; lines, config, facts and problems at the end."""
+    reader = Reader(source.path)
+    torn = False
+    with source.open() as stream:
+        for first, lines, whole in blocks(stream, 1 << 20):
+            yield from reader.block(first, b"\n".join(lines))
+            torn = not whole
+    yield reader.finish(torn)
+
+
+def read_lines(lines: Iterable[tuple[int, str]], path: str, *, torn: bool = False) -> Iterator[Batch]:
+    """Batches from (line number, text) pairs that a container unwrapped.
+
+    `torn`: the text ends in the middle of its last line.
+    """
+    reader = Reader(path)
+    for number, raw in lines:
+        yield from reader.block(number, raw.encode("utf-8", "replace"))
+    yield reader.finish(torn)
+
+
+class Reader:
+    """One pass over the lines of one log."""
+
+    def __init__(self, path: str) -> None:
+        self._faults = Faults(path)
+        self._records = Records(self._faults)
+        self._configs = Configs()
+        self._facts = Facts()
+        self._tracebacks = Tracebacks()
+        self._keeper = Keeper(path)
+        self._announced: Announcement | None = None
+        self._waiting: Waiting | None = None
+        self._prefixes: set[bytes] = {b""}
+        self._time = math.nan
+        self._first_time = math.nan
+        self._resumed: int | None = None
+        self._lines = 0
+        self._bar_total = 0
+
+    def block(self, first: int, block: bytes) -> Iterator[Batch]:
+        """Read consecutive lines; yields a batch whenever enough records have gathered."""
+        table = self._records.table
+        for number, raw in self._dense(first, block) if marks.dense(block) else self._sparse(first, block):
+            self._slow(number, raw)
+            if table.full:
+                yield Batch(rows=self._records.rows())
+        if table.full:
+            yield Batch(rows=self._records.rows())
+        self._lines = first + block.count(b"\n")
+
+    def _dense(self, first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
+        """Lines that need care; step lines of a known layout are read on the way."""
+        fast = self._records.fast
+        for number, raw in enumerate(block.split(b"\n"), first):
+            at = raw.find(marks.STEP)
+            if at >= 0:
+                if raw[:at] in self._prefixes and self._waiting is None and fast(number, raw, at, self._time):
+                    continue
+            elif not self._expects() and not marks.marked(raw):
+                continue
+            yield number, raw
+
+    def _sparse(self, first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
+        """Lines that hold a mark, and those that follow one which expects more."""
+        starts = marks.line_starts(block)
+        number, at = first, 0
+        while at <= len(block):
+            if not self._expects():
+                start = marks.after(starts, at)
+                if start < 0:
+                    return
+                number += block.count(b"\n", at, start)
+                at = start
+            end = block.find(b"\n", at)
+            end = len(block) if end < 0 else end
+            yield number, block[at:end]
+            number, at = number + 1, end + 1
+
+    def finish(self, torn: bool) -> Batch:
+        """The last batch."""
+        self._records.close(end=True, torn=torn)
+        if self._announced is not None:
+            self._announcement_done()
+        self._settle(end=True)
+        for folded in self._tracebacks.finish():
+            self._fold(folded)
+        self._configs.finish()
+        self._stepped()
+        lines = self._keeper.finish(self._faults)
+        rows = self._records.rows() if len(self._records.table) else None
+        config = {**self._facts.overrides, **self._configs.found}
+        return Batch(rows, lines, config, self._all_facts(), self._faults.problems())
+
+    def _expects(self) -> bool:
+        """Whether a line matters that would not by itself."""
+        return (
+            self._records.pending
+            or self._tracebacks.pending
+            or self._configs.pending
+            or self._announced is not None
+            or self._facts.pending
+        )
+
+    def _slow(self, number: int, raw: bytes) -> None:
+        words = raw.decode("utf-8", "replace").rstrip("\r")
+        inner = text.unquoted(words) if marks.STEP in raw or b"\\u001b" in raw else None
+        for part in inner or [words]:
+            for line in text.lines(number, part):
+                self._line(line, len(line.body) if "\r" in part else len(part))
+        before, step, _ = raw.partition(marks.STEP)
+        if step and len(before) < 200 and len(self._prefixes) < _MAX_PREFIXES:
+            if text.only_decoration(before.decode("utf-8", "replace")):
+                self._prefixes.add(before)
+
+    def _line(self, line: Line, width: int) -> None:
+        if self._announced is not None:
+            if self._announced.goes_on(line.speaker, line.body):
+                return
+            if line.speaker == self._announced.speaker:
+                self._announcement_done()
+        if self._records.goes_on(line, width):
+            return
+        self._note_time(line.body)
+        if self._configs.take(line):
+            return
+        if self._records.begin(line, self._time, width):
+            self._stepped()
+            self._settle()
+            return
+        self._records.close()
+        self._settle()
+        self._other(line)
+
+    def _other(self, line: Line) -> None:
+        """A line that is no part of a record or a config."""
+        inside, folded = self._tracebacks.take(line)
+        if folded is not None:
+            self._fold(folded)
+        if inside and not (folded and folded.line == line.number):
+            return
+        body = line.body
+        if found := dialect.record(body):
+            step, time, values = found
+            self._records.put(line.number, step, self._time if math.isnan(time) else time, values)
+            self._stepped()
+            return
+        if self._records.fragment(line.number, body):
+            return
+        self._facts.take(line)
+        if validation.announces(body):
+            self._announced = Announcement(line.number, line.speaker, body)
+            if self._announced.complete:
+                self._announcement_done()
+        if not inside:
+            self._sign(line)
+
+    def _sign(self, line: Line) -> None:
+        body = line.body
+        if diagnosis.starts_attempt(body):
+            self._keeper.restarted()
+        self._progress(line)
+        sign = diagnosis.classify(body)
+        if sign is None:
+            return
+        self._keeper.add(sign, self._seen(line.number, body.strip()))
+        if sign.kind == "exit" and (code := diagnosis.exit_code(body)):
+            self._facts.found["exit_code"] = code
+        if sign.kind == "resumed" and (step := diagnosis.resumed_step(body)) is not None:
+            self._resumed = step
+            self._facts.found["resumed_from"] = str(step)
+
+    def _progress(self, line: Line) -> None:
+        bar = diagnosis.bar(line.body) if "Training Progress" in line.body else None
+        if bar is not None:
+            self._bar_total = bar.total
+        if (bar is not None and bar.complete) or diagnosis.last_epoch(line.body):
+            self._keeper.add(Sign("finished", "info"), self._seen(line.number, line.body.strip()))
+
+    def _fold(self, folded: Folded) -> None:
+        sign = diagnosis.classify(folded.exception) or Sign("traceback", "error")
+        if sign.kind not in diagnosis.CAUSES:
+            sign = Sign("traceback", "error")
+        seen = Seen(
+            folded.line, self._time, self._records.last_step, folded.text, 0, folded.handled, folded.ignored
+        )
+        self._keeper.add(sign, seen, folded.signature)
+
+    def _seen(self, number: int, body: str) -> Seen:
+        return Seen(number, self._time, self._records.last_step, body, 0)
+
+    def _stepped(self) -> None:
+        if self._records.last_line:
+            self._keeper.stepped(self._records.last_line)
+
+    def _note_time(self, body: str) -> None:
+        time = text.seconds(body)
+        if not math.isnan(time):
+            self._time = time
+            if math.isnan(self._first_time):
+                self._first_time = time
+
+    def _announcement_done(self) -> None:
+        """All lines of an announcement are here: its values wait for the step they belong to."""
+        done, self._announced = self._announced, None
+        assert done is not None
+        self._records.close()
+        self._settle(end=True)
+        values = done.values()
+        if values:
+            records = self._records
+            self._waiting = Waiting(
+                done.line, done.first, values, records.closed, records.latest_step, records.latest
+            )
+
+    def _settle(self, end: bool = False) -> None:
+        """Give waiting validation values their step once the next record, or the end, is there."""
+        waiting, records = self._waiting, self._records
+        if waiting is None:
+            return
+        fresh = records.closed > waiting.since
+        if not (fresh or end):
+            return
+        self._waiting = None
+        step = waiting.step(records.latest_step if fresh else None, records.latest, self._resumed)
+        known: dict[str, float] = {}
+        if fresh and step == records.latest_step:
+            known = records.latest
+        elif step == waiting.before:
+            known = waiting.known
+        for name, value in waiting.values.items():
+            if name in known and not validation.same(known[name], value):
+                message = f"step {step}: {short(name)} is {known[name]!r} in the step line, which counts, and {value!r} here"
+                self._faults.add("conflict", waiting.line, message)
+        rest = {name: value for name, value in waiting.values.items() if name not in known}
+        if rest:
+            records.place(waiting.line, step, self._time, rest)
+
+    def _all_facts(self) -> dict[str, str]:
+        facts = dict(self._facts.found)
+        if self._bar_total and "planned_steps" not in facts:
+            facts["planned_steps"] = str(self._bar_total)
+        facts["lines"] = str(self._lines)
+        facts["attempts"] = str(self._keeper.attempt + 1)
+        if self._records.last_line:
+            facts["last_step_line"] = str(self._records.last_line)
+        for key, time in (("first_time", self._first_time), ("last_time", self._time)):
+            if not math.isnan(time):
+                facts[key] = repr(time)
+        return facts

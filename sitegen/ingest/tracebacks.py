@@ -1,0 +1,125 @@
+"""Python tracebacks, folded to their exception and the innermost frames, one open per speaker."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sitegen.ingest.text import Line
+
+_HEADER = re.compile(
+    r"Traceback \(most recent call last\):|Unhandled error \(suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'\)"
+)
+_LOGGED = re.compile(r"\b(?:ERROR|WARNING|CRITICAL|DEBUG|INFO)\b[\]:\s]")
+_FRAME = re.compile(r'\s+File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<name>.+)')
+_EXCEPTION = re.compile(
+    r"(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Warning|Fail\w*|Timeout|Died|Killed|Stop\w*|Abort\w*|Fault)\w*"
+    r"(?:\([\w.]+\))?(?::|\s*$)"
+    r"|\w+(?:\.\w+)+(?:\([\w.]+\))?(?::|\s*$)"
+)
+_IGNORED = re.compile(r"Exception ignored in")
+MAX_LINES = 400
+FRAMES = 3
+_MAX_OPEN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A finished traceback.
+
+    Args:
+        line: line of the exception (of the header, if the log never names it).
+        text: the exception, then the innermost frames.
+        signature: the same for the same fault: exception type and innermost frame.
+        handled: the program logged it as an exception that it had caught.
+        ignored: Python said "Exception ignored", as it does while it shuts down.
+    """
+
+    line: int
+    exception: str
+    text: str
+    signature: str
+    handled: bool
+    ignored: bool
+
+
+@dataclass(slots=True)
+class _Open:
+    line: int
+    handled: bool
+    ignored: bool
+    seen: int = 0
+    frames: list[str] = field(default_factory=list)
+
+
+class Tracebacks:
+    """Follows the tracebacks of all speakers at once."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Open] = {}
+        self._before: dict[str, str] = {}  # speaker -> its last line that logged or ignored something
+
+    @property
+    def pending(self) -> bool:
+        """Whether a traceback is open, so that every line matters."""
+        return bool(self._open)
+
+    def take(self, line: Line) -> tuple[bool, Folded | None]:
+        """(whether the line belongs to a traceback, the traceback if it is complete)."""
+        header = _HEADER.search(line.body)
+        if header:
+            return True, self._begin(line, header)
+        here = self._open.get(line.speaker)
+        if here is None:
+            self._remember(line)
+            return False, None
+        here.seen += 1
+        if match := _FRAME.match(line.body):
+            frame = f"{_short(match['file'])}:{match['line']} in {match['name'].strip()}"
+            here.frames = [*here.frames[1 - FRAMES :], frame]
+            return True, None
+        if not line.body.strip() or line.body[0] in " \t|+":
+            if here.seen > MAX_LINES:
+                return True, self._end(line.speaker, here, here.line, "")
+            return True, None
+        if _EXCEPTION.match(line.body):
+            return True, self._end(line.speaker, here, line.number, line.body.strip())
+        return False, self._end(line.speaker, here, here.line, "")
+
+    def finish(self) -> list[Folded]:
+        """Tracebacks that the file ends in."""
+        return [self._end(speaker, here, here.line, "") for speaker, here in list(self._open.items())]
+
+    def _begin(self, line: Line, header: re.Match[str]) -> Folded | None:
+        """Open a traceback; one of the same speaker that is still open ends here."""
+        before = self._before.pop(line.speaker, "")
+        logged = _LOGGED.search(line.body[: header.start()]) or _LOGGED.search(before)
+        old = self._open.pop(line.speaker, None)
+        if len(self._open) < _MAX_OPEN:
+            self._open[line.speaker] = _Open(line.number, bool(logged), bool(_IGNORED.search(before)))
+        return _folded(old, old.line, "") if old is not None and old.frames else None
+
+    def _remember(self, line: Line) -> None:
+        if _LOGGED.search(line.body[:80]) or _IGNORED.search(line.body):
+            if len(self._before) < 4 * _MAX_OPEN or line.speaker in self._before:
+                self._before[line.speaker] = line.body
+        else:
+            self._before.pop(line.speaker, None)
+
+    def _end(self, speaker: str, here: _Open, line: int, exception: str) -> Folded:
+        self._open.pop(speaker, None)
+        return _folded(here, line, exception)
+
+
+def _folded(here: _Open, line: int, exception: str) -> Folded:
+    name = exception or "an exception that the log does not name"
+    at = "; ".join(reversed(here.frames))
+    kind = re.split(r"[:(\s]", name, maxsplit=1)[0] if exception else "?"
+    where = here.frames[-1] if here.frames else ""
+    text = f"{name[:1500]}\n  at {at}" if at else name[:1500]
+    return Folded(line, name, text, f"{kind}|{where}", here.handled, here.ignored)
+
+
+def _short(path: str) -> str:
+    """The last two parts of a path: enough to recognise a file, and no home directory."""
+    return "/".join(path.replace("\\", "/").split("/")[-2:])
