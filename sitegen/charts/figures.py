@@ -178,6 +178,7 @@ def _line(axis: Axes, curve: Curve, place: int) -> None:
     marker = "o" if len(curve.steps) < 4 else None
     axis.plot(curve.steps, smooth, color=colour, lw=1.6, ls=style, marker=marker, ms=4)
     low, high = _limits(curve.values)
+    low = min(low, 0.0) if curve.family == "memory" else low  # a level: half as high must look half as much
     axis.set_ylim(low, high)
     _outliers(axis, curve, low, high, colour)
     unit = f" ({curve.unit})" if curve.unit else ""
@@ -261,7 +262,7 @@ def _frame(axes: Sequence[Axes], drawing: Drawing, low: float, high: float) -> N
     first = axes[0]
     first.set_xlim(low, high)
     first.set_xlabel("step", fontsize=8.5, labelpad=2)
-    first.xaxis.set_major_locator(MaxNLocator(9, integer=True))
+    first.xaxis.set_major_locator(MaxNLocator(9, integer=True, steps=[1, 2, 5, 10]))
     first.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_labels([value], 1.0)[0][0]))
     first.tick_params(axis="x", labelsize=8, length=2)
     first.grid(axis="y", color=_GRID, lw=0.7)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from sitegen.charts.figures import Curve, Drawing, Mark
+from sitegen.metrics import glossary
 from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
 from sitegen.pages import advice, words
 from sitegen.reports.shapes import MetricView, RunReport
@@ -74,7 +75,7 @@ def drawings(report: RunReport) -> dict[str, Drawing]:
 def escape(text: str) -> str:
     """`text` on one line with every sign that Markdown, HTML or GitHub could act on taken out of play."""
     flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    flat = re.sub(r"([\\`*_{}\[\]|#~$!])", r"\\\1", flat)
+    flat = re.sub(r"([\\`*{}\[\]|#~$!]|(?<!\w)_|_(?!\w))", r"\\\1", flat)  # a_b is no emphasis
     flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     flat = re.sub(r"(?i)(https?|ftp)(:)//", r"\1&#58;//", flat)  # GitHub links bare addresses
     return re.sub(r"(?i)\bwww\.", "www&#46;", flat)
@@ -172,13 +173,17 @@ def _incident(incident: Incident, config: Mapping[str, str]) -> str:
     where = words.span(incident.first, incident.last)
     parts = [
         f"### {incident.anchor}",
-        f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {escape(incident.message)}",
+        f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {escape(_closed(incident.message))}",
         _numbers(incident.evidence.facts),
         _bullets("Likely causes", incident.causes, config),
         _bullets("What to do", incident.advice, config),
         _log(incident.evidence.lines),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith((".", "…", "?")) else f"{text}."
 
 
 def _numbers(facts: Sequence[Fact]) -> str:
@@ -232,7 +237,8 @@ def _printable(text: str) -> str:
 
 
 def _validation(report: RunReport) -> str:
-    core = [view for view in report.validation if view.core] or list(report.validation)
+    scores = [view for view in report.validation if glossary().describe(view.name).better != "neither"]
+    core = [view for view in scores if view.core] or scores
     rows = [
         (
             escape(view.dataset),

@@ -131,7 +131,7 @@ def _along(story: Story) -> str:
     rest = [one for one in story.along if one is not story.root or one.first == story.main.first]
     titles = list(dict.fromkeys(lowered(one.title) for one in rest))
     titles = [title for title in titles if title != lowered(story.main.title)]
-    return f"With it: {listed(titles[:4])}." if titles else ""
+    return f"With it: {listed(titles[:3])}." if titles else ""
 
 
 def _others(story: Story) -> str:
@@ -223,7 +223,7 @@ def _unchecked(case: Case) -> str:
 
 def _title(key: str) -> str:
     metric = glossary().by_key(key)
-    return lowered(metric.title) if metric else key
+    return lowered(metric.title) if metric else key.replace("_", " ")
 
 
 def _closed(text: str) -> str:
