@@ -83,7 +83,6 @@ def page(report: RunReport, render: rendering.Render) -> Page:
         title=run.title,
         description=words.clip(f"{report.headline}. {report.sentence}", 200),
         kind="run",
-        filters=_filters(report),
         report=report,
         run=run,
         facts=facts(report),
@@ -179,14 +178,6 @@ def _first(report: RunReport) -> Next | None:
                 advice.line(words.clip(incident.advice[0], _FIRST), report.run.config), incident.anchor
             )
     return None
-
-
-def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
-    run = report.run
-    known = (("status", report.status.value), ("algorithm", run.algorithm), ("model", run.model))
-    pairs = [(name, value) for name, value in known if value]
-    rules = dict.fromkeys(incident.rule for incident in report.incidents)
-    return (*pairs, *(("tag", tag) for tag in run.tags), *(("rule", code) for code in rules))
 
 
 def _validation(view: ValidationView) -> ValidationRow:
