@@ -275,7 +275,8 @@ def row(of: Run, status: Status, best: Best | None, found: tuple[Incident, ...] 
     """What cross-run pages would show of it."""
     return RunRow(
         of.id, of.title, of.project, of.experiment, status, State.LEARNING, of.algorithm, of.model,
-        of.hardware, of.tags, of.owner, of.steps, of.last_step, of.planned_steps, of.growing, of.wall_s, of.gpu_hours,
+        of.hardware, of.tags, of.owner, of.steps, of.last_step, of.planned_steps, of.growing,
+        of.wall_s, of.gpu_hours,
         1245.0 if of.steps else None, of.started_at, of.ended_at, best, (), (),
         {}, "", len(of.problems),
     )  # fmt: skip

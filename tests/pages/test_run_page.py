@@ -191,7 +191,8 @@ def test_text_of_logs_never_becomes_html() -> None:
     base = made_runs.sick()
     run = replace(
         base.run, title=HOSTILE, project=HOSTILE, model=HOSTILE, tags=(HOSTILE,), owner=HOSTILE,
-        commit=HOSTILE, config={HOSTILE: HOSTILE}, segments=tuple(replace(one, source=HOSTILE) for one in base.run.segments),
+        commit=HOSTILE, config={HOSTILE: HOSTILE},
+        segments=tuple(replace(one, source=HOSTILE) for one in base.run.segments),
     )  # fmt: skip
     bad = replace(
         base.incidents[0], title=HOSTILE, message=HOSTILE, causes=(HOSTILE,), advice=(HOSTILE, f"`{HOSTILE}`")
