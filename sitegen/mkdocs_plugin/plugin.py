@@ -1,4 +1,4 @@
-"""The only module that knows MkDocs.
+"""The plugin: pages and files of ours in MkDocs' hands.
 
 A page of ours is a Markdown file that holds front matter only; its HTML, complete and escaped, is put
 in when the page is written and dropped again afterwards, so that MkDocs never holds all pages in
@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mkdocs.commands.build import build as mkdocs_build
-from mkdocs.config import load_config
-from mkdocs.exceptions import Abort, ConfigurationError, PluginError
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files, InclusionLevel
 
@@ -46,6 +43,7 @@ STYLES = ("assets/sitegen.css", "assets/site.css")
 SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js")
 NAME = "mkdocs.yml"
 _EPOCH = "SOURCE_DATE_EPOCH"
+_MATERIAL_FONT = {"text": "Roboto", "code": "Roboto Mono"}
 
 
 class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
@@ -54,6 +52,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     settings: Config
     progress: Callable[[str], None] | None = None
     site: sites.Site | None = None
+    failure: SitegenError | None = None  # MkDocs keeps the text of an exception only
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -78,7 +77,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
                 self.progress,
             )
         except SitegenError as error:
-            raise PluginError(str(error)) from error
+            raise self._failed(error) from error
         self._epoch = os.environ.get(_EPOCH)
         os.environ[_EPOCH] = str(int(self.site.now or 0))  # MkDocs dates its sitemap with it
         _dress(config)
@@ -124,13 +123,17 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             sites.write(self.site.files, target)
             sites.index(target, str(config.theme.get("language") or "en"))
         except SitegenError as error:
-            raise PluginError(str(error)) from error
+            raise self._failed(error) from error
         sites.Manifest.of(target).write(target)
         self._restore()
 
     def on_build_error(self, **_: Any) -> None:
         """Leave the environment as it was."""
         self._restore()
+
+    def _failed(self, error: SitegenError) -> PluginError:
+        self.failure = error
+        return PluginError(str(error))
 
     def _restore(self) -> None:
         if getattr(self, "_epoch", None) is not None:
@@ -139,80 +142,14 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             os.environ.pop(_EPOCH, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A finished build: where it lies and what it holds."""
-
-    folder: Path
-    site: sites.Site
-
-
-def config_file(folder: Path) -> Path:
-    """The mkdocs.yml in `folder`, or the packaged one where there is none."""
-    own = folder / NAME
-    return own if own.is_file() else sites.folder() / NAME
-
-
-def read_settings(config_file: Path) -> Config:
-    """What stands below `- sitegen:` in `config_file`. Raises ConfigError."""
-    try:
-        return _load(config_file, Path("site"))[1].settings
-    except (ConfigurationError, Abort) as error:
-        raise ConfigError(f"{config_file.name}: {error}") from error
-
-
-def build(
-    config_file: Path,
-    *,
-    runs: Path | None = None,
-    home: Path | None = None,
-    out: Path | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Built:
-    """Build the site that `config_file` describes; what is given here wins over what stands there.
-
-    The build happens beside `out` and is moved there when it is complete (see `site.publish`).
-    Raises SitegenError.
-    """
-    target = _site_dir(config_file, out)
-    staging = target.parent / f".{target.name}.new"
-    try:
-        config, plugin = _load(config_file, staging)
-        plugin.settings = plugin.settings.with_paths(runs=runs, home=home)
-        plugin.progress = progress
-        mkdocs_build(config)
-        assert plugin.site is not None
-        sites.publish(staging, target)
-        return Built(target, plugin.site)
-    except (PluginError, ConfigurationError, Abort) as error:
-        raise ConfigError(f"{config_file.name}: {error}") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _site_dir(config_file: Path, out: Path | None) -> Path:
-    if out is not None:
-        return out.absolute()
-    packaged = config_file.absolute().parent == sites.folder().absolute()
-    return (Path.cwd() if packaged else config_file.absolute().parent) / "site"
-
-
-def _load(config_file: Path, site_dir: Path) -> tuple[MkDocsConfig, SitegenPlugin]:
-    config = load_config(str(config_file), site_dir=str(site_dir))
-    plugin = config.plugins.get("sitegen")
-    if not isinstance(plugin, SitegenPlugin):
-        raise ConfigError(f"{config_file}: expected the plugin; add `- sitegen` below `plugins:`.")
-    return config, plugin
-
-
 def _dress(config: MkDocsConfig) -> None:
     """Our theme override below the site's own, our styles and scripts before the site's own."""
     config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(sites.folder() / "overrides"))
     config.extra_css[:0] = STYLES
     for script in reversed(SCRIPTS):
         config.extra_javascript.insert(0, script)
-    if "font" not in (config.user_configs[0].get("theme") or {}):
-        config.theme["font"] = False  # Material would ask Google for it
+    if config.theme.get("font") == _MATERIAL_FONT:
+        config.theme["font"] = False  # nobody asked for it, and Material would fetch it from Google
 
 
 def _uri(page: Page) -> str:
