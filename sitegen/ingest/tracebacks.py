@@ -50,6 +50,7 @@ class _Open:
     ignored: bool
     seen: int = 0
     frames: list[str] = field(default_factory=list)
+    stage: str = ""  # the outermost frame of a worker: says what training was doing
 
 
 class Tracebacks:
@@ -77,6 +78,8 @@ class Tracebacks:
         if match := _FRAME.match(line.body):
             frame = f"{_short(match['file'])}:{match['line']} in {match['name'].strip()}"
             here.frames = [*here.frames[1 - FRAMES :], frame]
+            if not here.stage and "/workers/" in match["file"].replace("\\", "/"):
+                here.stage = frame
             return True, None
         if not line.body.strip() or line.body[0] in " \t|+":
             if here.seen > MAX_LINES:
@@ -113,7 +116,8 @@ class Tracebacks:
 
 def _folded(here: _Open, line: int, exception: str) -> Folded:
     name = exception or "an exception that the log does not name"
-    at = "; ".join(reversed(here.frames))
+    outer = [here.stage] if here.stage and here.stage not in here.frames else []
+    at = "; ".join([*reversed(here.frames), *outer])
     kind = re.split(r"[:(\s]", name, maxsplit=1)[0] if exception else "?"
     where = here.frames[-1] if here.frames else ""
     text = f"{name[:1500]}\n  at {at}" if at else name[:1500]

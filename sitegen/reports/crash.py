@@ -31,6 +31,8 @@ _STAGES = (  # calls of the trainer that a reader knows, inner ones first
     "_validate",
 )
 _STAGE = re.compile(rf"\b(?:\w*_)?({'|'.join(_STAGES)})\b")
+_NAMES_ERROR = re.compile(r"Error|Exception|out of memory|timeout", re.IGNORECASE)
+_LONGEST = 220
 _LAST_ERROR = re.compile(r"^\s*((?:[\w.]+\.)?(?:\w*Error|\w*Exception))(?::|$)", re.MULTILINE)
 
 
@@ -49,7 +51,7 @@ def quote(incident: Incident, log_lines: Sequence[LogLine]) -> str:
     line = next((one for one in lines if one.kind in _CAUSES), lines[0] if lines else None)
     if line is None:
         return clipped(incident.message, 240)
-    return f"{line.path}:{line.line} says: {clipped(_telling(line.text), 200)}"
+    return f"{line.path}:{line.line} says: {clipped(_telling(line.text), _LONGEST)}"
 
 
 def _error(lines: Sequence[LogLine]) -> str:
@@ -81,7 +83,10 @@ def _near(lines: Sequence[LogLine], log_lines: Sequence[LogLine]) -> list[LogLin
 
 
 def _telling(text: str) -> str:
-    """The last line of a traceback that names the error, else the first line."""
+    """The first line that names the error, as whole sentences where they fit."""
     rows = [row for row in text.splitlines() if row.strip()]
-    named = [row for row in rows if re.search(r"Error|Exception|out of memory|timeout", row)]
-    return (named or rows or [""])[-1 if named else 0].strip()
+    row = next((row for row in rows if _NAMES_ERROR.search(row)), rows[0] if rows else "").strip()
+    if len(row) <= _LONGEST:
+        return row
+    whole = row[: _LONGEST + 1].rpartition(". ")[0]
+    return f"{whole}." if whole else row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from sitegen.metrics import glossary
 from sitegen.model import Fact
 from sitegen.reports.words import THIN, listed, lowered, number, opened
 
@@ -23,17 +24,18 @@ _MOST = 3
 
 
 def sentence(facts: Sequence[Fact], metric: str | None = None) -> str:
-    """What moved, the incident's own metric first; "" where nothing moved by a tenth."""
-    told = [(fact, text) for fact in facts if (text := _clause(fact))]
+    """What moved together, the incident's own metric first; "" where less than two numbers moved by a tenth.
+
+    A single number is what the message of the incident is about.
+    """
+    told = [(fact, text) for fact in facts if glossary().by_key(fact.metric) and (text := clause(fact))]
     told.sort(key=lambda pair: (pair[0].metric != metric, -_size(pair[0])))
     clauses = list(dict.fromkeys(text for _, text in told))[:_MOST]
-    if not clauses:
-        return ""
-    rest = f" while {listed(clauses[1:])}" if len(clauses) > 1 else ""
-    return f"{opened(clauses[0])}{rest}."
+    return f"{opened(clauses[0])} while {listed(clauses[1:])}." if len(clauses) > 1 else ""
 
 
-def _clause(fact: Fact) -> str:
+def clause(fact: Fact) -> str:
+    """`reference KL grew 4.0× to 0.14`; "" where nothing moved by a tenth."""
     before, after = fact.before, fact.after
     if before is None or after is None or not (math.isfinite(before) and math.isfinite(after)):
         return ""

@@ -107,12 +107,18 @@ def _named(incident: Incident) -> str:
 
 
 def _told(case: Case, story: Story) -> tuple[str, ...]:
-    if case.status == Status.CRASHED and story.main.rule.startswith("RUN-"):
+    if case.status == Status.CRASHED and _ended(story.main):
         moved = crash.quote(story.main, case.log_lines)
     else:
         moved = _moved(story.main)
-    prefix = f"{_named(story.main)}." if case.status == Status.UNFINISHED else ""
+    told_already = case.status != Status.UNFINISHED or _ended(story.main)
+    prefix = "" if told_already else f"{_named(story.main)}."
     return prefix, moved, _root(story), _along(story), _others(story)
+
+
+def _ended(incident: Incident) -> bool:
+    """Whether the incident is about the process, not about training."""
+    return incident.rule.startswith("RUN-")
 
 
 def _moved(incident: Incident) -> str:
@@ -139,13 +145,15 @@ def _others(story: Story) -> str:
         return ""
     first = story.others[0]
     rest = f", and {count(len(story.others) - 1)} more" if len(story.others) > 1 else ""
-    where = "before the first step" if first.first is None else f"at step {count(first.first)}"
-    return f"Also {lowered(first.title)} {where}{rest}."
+    where = " before the first step" if first.first is None else f" at step {count(first.first)}"
+    return f"Also {lowered(first.title)}{'' if _ended(first) else where}{rest}."
 
 
 def _validation_loss(case: Case) -> str:
     """`Validation on gsm8k fell from 0.84 to 0.61`, where it ended well below its best."""
     view = headline_view(case.validation)
+    if case.status == Status.HEALTHY:  # no rule took it for more than noise
+        return ""
     if view is None or glossary().describe(view.name).better == "down":
         return ""
     _, values = case.curves.points(view.series)
@@ -164,7 +172,7 @@ def _best(case: Case) -> str:
     best = case.best
     if best is None:
         return ""
-    what = f"Best validation {number(best.value)} on {best.label}" if best.validation else _best_score(best)
+    what = _best_value(best)
     saved = _checkpoints(case)
     if best.step in saved:
         return f"{what}; best checkpoint: step {count(best.step)}."
@@ -173,11 +181,23 @@ def _best(case: Case) -> str:
     if onset is not None and before:
         last = count(before[-1])
         return f"{what} at step {count(best.step)}; last checkpoint before the onset: step {last}."
-    return f"{what} at step {count(best.step)}."
+    return f"{what} at step {count(best.step)}{_end(case)}."
 
 
-def _best_score(best: Best) -> str:
-    return f"Best {best.label.split(',', 1)[0]} {number(best.value)}"
+def _end(case: Case) -> str:
+    """`, 0.61 at the end`, for a healthy run whose last validation is not its best."""
+    view = headline_view(case.validation)
+    if case.status != Status.HEALTHY or view is None or view.last == view.best:
+        return ""
+    return f", {number(view.last)} at the end"
+
+
+def _best_value(best: Best) -> str:
+    if not best.validation:
+        return f"Best {best.label.split(',', 1)[0]} {number(best.value)}"
+    if glossary().describe(best.name).better == "down":
+        return f"Lowest validation loss {number(best.value)}"
+    return f"Best validation {number(best.value)} on {best.label}"
 
 
 def _checkpoints(case: Case) -> list[int]:
@@ -216,14 +236,15 @@ def _unchecked(case: Case) -> str:
     if not blind:
         return ""
     wanted = Counter(key for verdict in blind for key in verdict.missing)
-    titles = [_title(key) for key, _ in sorted(wanted.items(), key=lambda item: (-item[1], item[0]))[:3]]
-    why = f" for want of {listed(titles)}" if titles else ""
+    ranked = sorted(wanted.items(), key=lambda item: (-item[1], item[0]))
+    titles = list(dict.fromkeys(_title(key) for key, _ in ranked))
+    why = f" for want of {listed(titles[:3])}" if titles else ""
     return f"{count(len(blind))} of {plural(len(verdicts), 'check')} could not be made{why}."
 
 
 def _title(key: str) -> str:
     metric = glossary().by_key(key)
-    return lowered(metric.title) if metric else key.replace("_", " ")
+    return lowered(metric.title.split(",", 1)[0]) if metric else key.replace("_", " ")
 
 
 def _closed(text: str) -> str:

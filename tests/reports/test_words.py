@@ -47,25 +47,34 @@ def fact(key: str, before: float | None, after: float | None) -> Fact:
 @pytest.mark.parametrize(
     ("one", "text"),
     [
-        (fact("kl_ref", 0.035, 0.14), "Reference KL grew 4.0× to 0.14."),
-        (fact("entropy", 1.0, 0.5), f"Entropy fell by 50{THIN}% to 0.5."),
-        (fact("response_length", 970, 9), f"Responses shortened by 99{THIN}% to 9."),
-        (fact("grad_norm", 0.7, 15), "Gradient norm grew 21× to 15."),
-        (fact("score", 0.86, 0.96), "Score rose from 0.86 to 0.96."),
-        (fact("score", -0.5, -0.95), "Score fell from -0.5 to -0.95."),
-        (fact("ppo_kl", -0.001, 0.02), "Update KL grew from -0.001 to 0.02."),
-        (fact("kl_ref", 0.0, 0.5), "Reference KL grew from 0 to 0.5."),
+        (fact("kl_ref", 0.035, 0.14), "reference KL grew 4.0× to 0.14"),
+        (fact("entropy", 1.0, 0.5), f"entropy fell by 50{THIN}% to 0.5"),
+        (fact("response_length", 970, 9), f"responses shortened by 99{THIN}% to 9"),
+        (fact("grad_norm", 0.7, 15), "gradient norm grew 21× to 15"),
+        (fact("score", 0.86, 0.96), "score rose from 0.86 to 0.96"),
+        (fact("score", -0.5, -0.95), "score fell from -0.5 to -0.95"),
+        (fact("ppo_kl", -0.001, 0.02), "update KL grew from -0.001 to 0.02"),
+        (fact("kl_ref", 0.0, 0.5), "reference KL grew from 0 to 0.5"),
     ],
 )
 def test_changes_are_told_as_people_tell_them(one: Fact, text: str) -> None:
-    assert movement.sentence((one,)) == text
+    assert movement.clause(one) == text
 
 
 @pytest.mark.parametrize(
     "one", [fact("entropy", 1.0, 1.05), fact("entropy", None, 1.0), fact("entropy", 1.0, None)]
 )
 def test_no_change_to_speak_of_is_not_spoken_of(one: Fact) -> None:
-    assert movement.sentence((one,)) == ""
+    assert movement.clause(one) == ""
+
+
+def test_one_number_alone_is_left_to_the_message() -> None:
+    assert movement.sentence((fact("kl_ref", 0.1, 0.5), fact("entropy", 1.0, 1.05))) == ""
+
+
+def test_numbers_that_are_no_metric_stay_out_of_the_sentence() -> None:
+    facts = (fact("kl_ref", 0.1, 0.5), fact("times usual", 1, 20), fact("score", 0.5, 0.4))
+    assert "usual" not in movement.sentence(facts)
 
 
 def test_the_incidents_own_metric_comes_first_then_what_moved_most() -> None:
