@@ -6,7 +6,8 @@
 --   run, row (1-based), segment, step, time (Unix s), cut (the record lost its end: absent metrics are
 --   unknown there), every glossary key as a column (NULL = not logged), and
 --   stride        median distance between logged steps          d_step  distance to the row before
---   n, frac       rows planned (else rows there are); position in the run, 0-1
+--   n, frac       rows planned (else rows there are; also where less than a tenth of the plan is there: nobody
+--                 means to run 56 000 steps at four minutes each); position in the run, 0-1
 --   r10 r20 r50   10, 20, 50 steps in rows: the same number unless steps were logged with a stride, at least 5
 --   w             5 % of the run in rows, between r20 and 2 x r50
 --   warm          first r20 rows, learning-rate warm-up or critic warm-up
@@ -57,8 +58,9 @@ SELECT run, rows, stride, coalesce(quantized, false) AS quantized FROM strides L
 
 CREATE TABLE steps AS
 WITH sized AS (
-    SELECT run, stride, quantized, lr_warmup_steps, critic_warmup, planned,
-        greatest(p.rows, coalesce(planned / stride, p.rows)) AS n,
+    SELECT run, stride, quantized, lr_warmup_steps, critic_warmup,
+        CASE WHEN planned / stride <= 10 * p.rows THEN planned END AS plan, coalesce(plan / stride, 0) AS plan_rows,
+        greatest(p.rows, plan_rows) AS n,
         greatest(5, round(10 / stride))::INTEGER AS r10,
         greatest(5, round(20 / stride))::INTEGER AS r20,
         greatest(5, round(50 / stride))::INTEGER AS r50
@@ -66,7 +68,7 @@ WITH sized AS (
 ), placed AS (
     SELECT l.*, z.stride, z.quantized, z.n, z.r10, z.r20, z.r50,
         greatest(z.r20, least(2 * z.r50, round(z.n / 20)))::INTEGER AS w,
-        least(1.0, CASE WHEN z.planned > 0 AND l.step <= z.planned THEN l.step / z.planned ELSE l.row / z.n END) AS frac,
+        least(1.0, CASE WHEN z.plan > 0 AND l.step <= z.plan THEN l.step / z.plan ELSE l.row / z.n END) AS frac,
         l.row <= greatest(z.r20, coalesce(z.lr_warmup_steps, 0) / z.stride, coalesce(z.critic_warmup, 0) / z.stride) AS warm,
         l.step - lag(l.step) OVER (PARTITION BY l.run ORDER BY l.row) AS d_step,
         l.total_tokens / nullif(l.response_length + l.prompt_length, 0) AS batch,
