@@ -18,13 +18,15 @@ from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Staged, sha256, stage
-from sitegen.archive.summary import Summing
+from sitegen.archive.summary import Spent, Summing
 from sitegen.errors import Problem
 from sitegen.ingest import by_name
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Run
 from sitegen.redact import redact
 
+FILES = ("run.json", "steps.parquet", "extras.parquet", "lines.parquet")
+MARK = "fingerprint"
 MAX_PROBLEMS = 1000  # per run; the rest is counted
 
 
@@ -94,11 +96,20 @@ def build(run: RunPlan, archive: Path) -> Built:
 
 
 def fingerprint_of(folder: Path) -> str | None:
-    """Fingerprint of an archived run, None when the folder is not a whole one."""
+    """Fingerprint of an archived run, None when the folder is not a whole one.
+
+    The mark holds the sizes of the files beside it: after a power cut a file may be there and empty.
+    """
     try:
-        return (folder / "fingerprint").read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
+        mark, *sizes = (folder / MARK).read_text(encoding="ascii").split()
+        whole = sizes == _sizes(folder)
+    except (OSError, UnicodeDecodeError, ValueError):
         return None
+    return mark if whole else None
+
+
+def _sizes(folder: Path) -> list[str]:
+    return [str((folder / name).stat().st_size) for name in FILES]
 
 
 def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
@@ -132,9 +143,6 @@ def _fingerprint(run: RunPlan, shas: Sequence[tuple[str, str]], lost: Sequence[P
 
 def _swap(made: Path, folder: Path) -> None:
     """Put a finished folder in place. A reader sees the old one or the new one, each whole."""
-    for file in made.iterdir():
-        with file.open("rb") as stream:
-            os.fsync(stream.fileno())
     old = folder.with_name(f".old-{folder.name}")
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():
@@ -166,13 +174,13 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
     names = {column: name for name, column in stored.items()}
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
-    (folder / "fingerprint").write_text(mark + "\n", encoding="ascii")
+    (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
 
 
 def _write_rows(
     folder: Path, rows: Plan, gatherer: Gatherer, stored: dict[str, str]
-) -> tuple[Summing, Summing]:
-    live, spent = Summing(gatherer.names), Summing(gatherer.names)
+) -> tuple[Summing, Spent]:
+    live, spent = Summing(gatherer.names), Spent(gatherer.names)
     with parquet.RunFiles(folder, rows, gatherer.names, stored) as out:
         for group in gatherer.groups():
             out.write(group)
@@ -180,7 +188,7 @@ def _write_rows(
             alive = rows.live[span]
             live.add(group.values if alive.all() else group.values[:, alive], rows.step[span][alive])
             live.extras(group.extras)
-            spent.add(group.values, rows.step[span])
+            spent.add(group.values)
     return live, spent
 
 
@@ -213,7 +221,7 @@ def _run(
     staged: Sequence[Staged],
     rows: Plan,
     live: Summing,
-    spent: Summing,
+    spent: Spent,
     lines: Sequence[LogLine],
     problems: tuple[Problem, ...],
     mark: str,
@@ -239,7 +247,7 @@ def _run(
         gpus=facts.gpus(found),
         started_at=started,
         ended_at=ended,
-        wall_s=facts.wall_seconds(facts.spent(spent), started, ended),
+        wall_s=facts.wall_seconds(spent.totals, started, ended),
         steps=len(steps),
         first_step=int(steps.min()) if len(steps) else None,
         last_step=int(steps.max()) if len(steps) else None,

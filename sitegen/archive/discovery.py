@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -212,7 +212,7 @@ def _unread(
     first: dict[tuple[int | None, str, str], str] = {}
     for each in passive:
         kind = kinds[each.path].partition(":")[2]
-        key = (_owner(each, owners), _bundle(each), kind)
+        key = (_owner(each, owners, groups), _bundle(each), kind)
         counts[key] += 1
         first.setdefault(key, each.path)
     result: dict[int | None, list[Problem]] = defaultdict(list)
@@ -222,12 +222,13 @@ def _unread(
     return result
 
 
-def _owner(each: Found, owners: Mapping[str, list[int]]) -> int | None:
+def _owner(each: Found, owners: Mapping[str, list[int]], groups: Sequence[grouping.Group]) -> int | None:
     """The run of the nearest folder above, when that folder has exactly one."""
     place = _under(home(each.folder), owners)
-    if place is None or len(owners[place]) != 1 or (place == "" and home(each.folder) != ""):
+    if place is None or len(owners[place]) != 1:
         return None
-    return owners[place][0]
+    number = owners[place][0]
+    return None if place == "" and groups[number].path else number
 
 
 def _bundle(each: Found) -> str:

@@ -10,9 +10,8 @@ from sitegen.archive.gather import Gatherer
 from sitegen.archive.ids import stem
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.stage import Staged
-from sitegen.archive.summary import Summing
+from sitegen.archive.summary import STEP_SECONDS
 
-STEP_SECONDS = ("timing_s/step", "timing/step", "perf/time_per_step", "train/time(s)")
 _ESTIMATORS = {
     "gae": "PPO", "grpo": "GRPO", "grpo_passk": "GRPO", "grpo_vectorized": "GRPO",
     "reinforce_plus_plus": "REINFORCE++", "reinforce_plus_plus_baseline": "REINFORCE++",
@@ -171,9 +170,3 @@ def wall_seconds(all_rows: Mapping[str, float], started: float | None, ended: fl
     if started is None or ended is None or ended <= started:
         return None
     return ended - started
-
-
-def spent(summing: Summing) -> dict[str, float]:
-    """Sums of the metrics that hold the seconds of a step."""
-    totals = {name: summing.total(name) for name in STEP_SECONDS}
-    return {name: total for name, total in totals.items() if total is not None}

@@ -40,25 +40,30 @@ class Group:
 
 def group(files: Sequence[Found], relate: Relate) -> list[Group]:
     """Group readable files that no run.toml claims."""
-    homes = _homes(files)
+    homes = _homes(files, relate)
     groups: dict[str, list[Group]] = {}
     for where in sorted(homes):
         groups[where] = _folder(where, homes[where], relate)
     return _folded(groups, relate)
 
 
-def _homes(files: Iterable[Found]) -> dict[str, list[Found]]:
+def _homes(files: Iterable[Found], relate: Relate) -> dict[str, list[Found]]:
     """Files by the folder whose run they belong to."""
     homes = defaultdict(list)
     for each in files:
         homes[home(each.folder)].append(each)
     structure = [each for each in homes.get("", []) if each.folder]
-    if structure and len(homes) > 1:
+    others = [found for where, found in homes.items() if where]
+    if structure and not all(_agree(structure, found, relate) for found in others):
         # RUNS holds runs: a folder called `logs` beside them is one more place with runs, not part of one.
         homes[""] = [each for each in homes[""] if not each.folder]
         for each in structure:
             homes[each.folder.split("/")[0]].append(each)
     return {where: found for where, found in homes.items() if found}
+
+
+def _agree(some: Iterable[Found], others: Sequence[Found], relate: Relate) -> bool:
+    return any(relate(a, b) is Relation.AGREE for a in some for b in others)
 
 
 def _folder(where: str, files: list[Found], relate: Relate) -> list[Group]:
@@ -167,7 +172,7 @@ def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
             continue
         kept = []
         for each in groups[where]:
-            friend = next((g for g in groups[above] if _agrees(each, g, relate)), None)
+            friend = next((g for g in groups[above] if _agree(each.files, g.files, relate)), None)
             if friend is None:
                 kept.append(each)
             else:
@@ -186,7 +191,3 @@ def _above(where: str, groups: dict[str, list[Group]]) -> str | None:
         if groups.get("/".join(parts)):
             return "/".join(parts)
     return None
-
-
-def _agrees(one: Group, two: Group, relate: Relate) -> bool:
-    return any(relate(a, b) is Relation.AGREE for a in one.files for b in two.files)

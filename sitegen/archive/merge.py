@@ -92,7 +92,7 @@ def _attempts(
         groups = _groups(splits[s].segment)
         for segment, reason in enumerate(splits[s].reasons):
             where = groups[segment]
-            joined = [i for i, a in enumerate(others) if _joins(staged, s, where, a, spool)]
+            joined = _joined([_likeness(staged, s, where, a, spool) for a in others])
             if not joined:
                 attempts.append(
                     _Attempt(np.unique(staged[s].records.steps[where]), [(s, segment)], reason=reason)
@@ -127,23 +127,36 @@ def _grow(attempt: _Attempt, source: int, segment: int, steps: Ints, records: In
         attempt.places.setdefault(step, (source, record))
 
 
-def _joins(staged: Sequence[Staged], s: int, where: Ints, attempt: _Attempt, spool: Spool) -> bool:
-    """Whether records `where` of source `s` belong to an attempt."""
+def _joined(likeness: Sequence[tuple[int, int] | None]) -> list[int]:
+    """Attempts that a segment is part of, given (like, unlike) values shared with each, None for no overlap.
+
+    A third may differ (a conflict, to be told), unless another attempt matches without any difference.
+    """
+    found = [i for i, each in enumerate(likeness) if each is not None and each[1] <= sum(each) / 3]
+    exact = [i for i in found if likeness[i][1] == 0]  # type: ignore[index]
+    return exact or found
+
+
+def _likeness(
+    staged: Sequence[Staged], s: int, where: Ints, attempt: _Attempt, spool: Spool
+) -> tuple[int, int] | None:
+    """Values that records `where` of source `s` share with an attempt: (like, unlike)."""
     steps = staged[s].records.steps[where]
     shared = np.flatnonzero(np.isin(steps, attempt.steps))
     if not len(shared):
-        return bool(steps[0] <= attempt.steps[-1] and steps[-1] >= attempt.steps[0])
+        beside = steps[0] <= attempt.steps[-1] and steps[-1] >= attempt.steps[0]
+        return (0, 0) if beside else None
     picked = shared[np.unique(np.linspace(0, len(shared) - 1, SAMPLE).astype(int))]
-    alike = unlike = 0
+    like = unlike = 0
     for i in picked:
         source, record = attempt.places[int(steps[i])]
         mine = values_at(staged[s], int(where[i]), spool)
         other = values_at(staged[source], record, spool)
         names = sorted(mine.keys() & other.keys())
         match = same(np.array([mine[n] for n in names]), np.array([other[n] for n in names]))
-        alike += int(match.sum())
+        like += int(match.sum())
         unlike += int((~match).sum())
-    return unlike == 0 or alike > unlike
+    return like, unlike
 
 
 def _spread(steps: Ints, joined: list[int], attempts: list[_Attempt]) -> Ints:

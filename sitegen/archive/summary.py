@@ -8,6 +8,8 @@ from sitegen.archive.gather import Extra, masked_last
 from sitegen.metrics import glossary
 from sitegen.model import Floats, Ints, MetricSummary
 
+STEP_SECONDS = ("timing_s/step", "timing/step", "perf/time_per_step", "train/time(s)")
+
 
 class Summing:
     """Running n, first, last, min, max, sum and the steps of the extremes, for all metrics at once."""
@@ -51,11 +53,6 @@ class Summing:
             if extra.kind == "non_finite" and extra.live:
                 self._non_finite[self._place[extra.name]] += 1
 
-    def total(self, name: str) -> float | None:
-        """Sum of one metric over live rows, None where it has no value."""
-        i = self._place.get(name)
-        return float(self._sum[i]) if i is not None and self._n[i] else None
-
     def result(self) -> tuple[MetricSummary, ...]:
         """One summary per metric, by name as logged."""
         known = glossary()
@@ -81,3 +78,18 @@ class Summing:
             None if best is None else float(best), None if step is None else int(step),
             int(self._non_finite[i]),
         )  # fmt: skip
+
+
+class Spent:
+    """Sums of the metrics that hold the seconds of a step, over all rows: rewritten ones were paid for too."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._places = {name: names.index(name) for name in STEP_SECONDS if name in names}
+        self.totals: dict[str, float] = {}
+
+    def add(self, values: Floats) -> None:
+        """Add rows: `values` (metrics, rows) with NaN for absent."""
+        for name, place in self._places.items():
+            present = values[place][~np.isnan(values[place])]
+            if len(present):
+                self.totals[name] = self.totals.get(name, 0.0) + float(present.sum())

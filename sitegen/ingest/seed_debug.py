@@ -1,10 +1,11 @@
-"""`[DEBUG]` files of `logs/debug/`: lines of `key=value` or `key: value` pairs.
+"""`[DEBUG]` files of `logs/debug/`: lines of pairs, written in many ways.
 
     2026-01-05 10:00:00 [DEBUG] step=100 grad_norm_actor=0.42 reward_std: 0.31
-    [DEBUG] step=100 prompt_length: min=50 max=1200
+    [DEBUG] 2026-01-05 10:00:00 step 100 response_length min=9 max=64
+    [DEBUG] step=100 timing: gen=3.2 update=1.1
 
-A label without a number of its own is the group of the pairs behind it (`prompt_length/min`).
-A line without a step belongs to the last step above it.
+A label without a number of its own is the group of the pairs behind it (`timing/gen`); without a colon it
+groups only pairs called min, max, mean and the like. A line without a step belongs to the last step above it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from sitegen.ingest.source import Source, blocks
 from sitegen.model import Batch
 
 NAME = "seed-debug"
-_MARK = re.compile(r"^(?P<stamp>[^\[{]{0,40}?)(?:\[(?P<inner>[\d\-:., TZ+]{10,40})\]\s*)?\[DEBUG\]\s*")
+_STAMP = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_MARK = re.compile(rf"^\W{{0,3}}(?P<before>{_STAMP})?[^\[{{]{{0,40}}\[DEBUG\]\W{{0,3}}(?P<after>{_STAMP})?")
+_STEP = re.compile(r"\b(?:global_)?step\b\s*[:=#]?\s*(\d{1,15})\b", re.IGNORECASE)
 _NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?)"
 _PAIR = re.compile(
-    rf"(?P<name>[A-Za-z_][\w./@-]*)\s*(?:[=:]\s*(?P<value>{_NUMBER})(?![\w.%])|(?P<label>:)(?=\s+[A-Za-z_]))",
+    rf"(?P<name>[A-Za-z_][\w./@-]*)"
+    rf"(?:\s*[=:]\s*(?P<value>{_NUMBER})(?![\w.%])|(?P<label>:?)(?=\s+[A-Za-z_][\w./@-]*\s*[=:]))",
     re.IGNORECASE,
 )
+_STATISTICS = re.compile(r"(?:min|max|mean|avg|std|var|median|sum|count|p\d{1,2})$", re.IGNORECASE)
 
 
 def sniff(path: str, head: bytes) -> bool:
@@ -57,35 +62,41 @@ def _line(text: str, number: int, step: int | None, records: jsonl.Records) -> i
         if text:
             records.faults.bad(number, "it does not begin with [DEBUG]")
         return step
-    values = pairs(text[mark.end() :])
-    for key in STEP_KEYS:
-        if key in values and (found := jsonl.whole(values[key])) is not None:
-            step = found
-            del values[key]
-            break
+    rest = text[mark.end() :].lstrip()
+    named, values = _object(rest) if rest.startswith("{") else _words(rest)
+    step = step if named is None else named
     if values and step is None:
         records.faults.bad(number, "no step is known yet")
     elif values and step is not None:
-        stamp = mark["inner"] or mark["stamp"].strip().replace(",", ".")
+        stamp = (mark["before"] or mark["after"] or "").replace(",", ".")
         records.add(number, step, seconds(stamp) if stamp else math.nan, values)
     return step
 
 
-def pairs(text: str) -> dict[str, object]:
-    """Names and numbers of the pairs in `text`, a JSON object included."""
-    if text.startswith("{"):
-        try:
-            value = jsonl.loads(text.encode())
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            return value
+def _object(text: str) -> tuple[int | None, dict[str, object]]:
+    try:
+        value = jsonl.loads(text.encode())
+    except ValueError:
+        return None, {}
+    if not isinstance(value, dict):
+        return None, {}
+    key = next((key for key in STEP_KEYS if jsonl.whole(value.get(key)) is not None), None)
+    return (None, value) if key is None else (jsonl.whole(value.pop(key)), value)
+
+
+def _words(text: str) -> tuple[int | None, dict[str, object]]:
+    """Step and pairs of a line of words."""
+    named = _STEP.search(text)
+    if named:
+        text = text[: named.start()] + text[named.end() :]
     found: dict[str, object] = {}
-    group = ""
+    group, open_ended = "", False
     for match in _PAIR.finditer(text):
-        if match["label"]:
-            group = match["name"] + "/"
-        else:
-            name = match["name"] if match["name"] in STEP_KEYS else group + match["name"]
-            found[name] = float(match["value"].replace("_", ""))
-    return found
+        name, value = match["name"], match["value"]
+        if value is None:
+            group, open_ended = name, bool(match["label"])
+            continue
+        if group and not open_ended and not _STATISTICS.match(name):
+            group = ""
+        found[f"{group}/{name}" if group else name] = float(value.replace("_", ""))
+    return (int(named[1]) if named else None), found

@@ -22,12 +22,16 @@ STEP_KEYS = (
 )  # fmt: skip
 TIME_KEYS = ("time", "timestamp", "_timestamp", "ts", "wall_time", "datetime")
 PREFIX = re.compile(rb"^[^{\r\n]{0,80}?\[METRICS?\]\s*(?=\{)")
+_INFO = re.compile(rb"^[^\[{\r\n]{0,60}\[(?:INFO|WARNING|ERROR)\]", re.MULTILINE)
 _ERA = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100: a number outside is no Unix time
 
 
 def sniff(path: str, head: bytes) -> bool:
-    """Whether at least half of the first lines are objects with a step and another number."""
-    if b"{" not in head[:4096]:
+    """Whether at least half of the first lines are objects with a step and another number.
+
+    A file with `[INFO]` lines among them is the console's.
+    """
+    if b"{" not in head[:4096] or _INFO.search(head):
         return False
     bare = b"\n".join(PREFIX.sub(b"", line) for line in head.split(b"\n"))
     found, looked = jsonl.objects(bare)

@@ -91,8 +91,8 @@ class Source:
             os.close(handle)
             raise
         if self.size is None:
-            return io.BufferedReader(stream, BLOCK)
-        return io.BufferedReader(_Limited(stream, self.size), BLOCK)
+            return io.BufferedReader(stream, 1 << 16)
+        return io.BufferedReader(_Limited(stream, self.size), 1 << 16)
 
     def head(self, n: int) -> bytes:
         """The first `n` bytes of the content, fewer when it is shorter. Raises as `open` does."""
