@@ -22,6 +22,7 @@ from sitegen.reports.story import Story, first_serious, tell
 from sitegen.reports.validation import headline_view
 from sitegen.reports.words import THIN, clipped, count, hours, listed, lowered, number, opened, plural
 
+_STEP = re.compile(r"step(?:_| to )(\d+)")
 _ASIDE = re.compile(r"\s*\([^()]*\)$")  # "No learning (never leaves exploration)"
 
 
@@ -40,7 +41,7 @@ class Case:
 
 def headline(case: Case) -> str:
     """The bold part, without a full stop."""
-    story = tell(case.findings.incidents)
+    story = _story(case)
     if case.status == Status.CRASHED:
         return _crashed(case)
     if case.status == Status.UNFINISHED:
@@ -50,11 +51,19 @@ def headline(case: Case) -> str:
 
 def sentence(case: Case) -> str:
     """The rest: what moved, what came with it, best checkpoint, hours after onset, what was not checked."""
-    story = tell(case.findings.incidents)
+    story = _story(case)
     told = () if story is None else _told(case, story)
     outcome = (_validation_loss(case), _best(case), _after_onset(case))
     rest = (_remarks(case, story), _unchecked(case))
     return " ".join(part for part in (*told, *outcome, *rest) if part)
+
+
+def _story(case: Case) -> Story | None:
+    """The story of the run; where the headline says that it stopped, no incident says it again."""
+    told = case.findings.incidents
+    if case.status == Status.UNFINISHED:
+        told = tuple(incident for incident in told if not _ended(incident))
+    return tell(told)
 
 
 def _crashed(case: Case) -> str:
@@ -68,11 +77,25 @@ def _crashed(case: Case) -> str:
 def _unfinished(case: Case) -> str:
     run = case.run
     if run.last_step is None:
-        return "Still running, no step logged yet" if run.growing else "No training step was logged"
+        return (
+            "Still running, no step logged yet"
+            if run.growing
+            else f"No training step was logged{_resumed(case)}"
+        )
     of = f" of {count(run.planned_steps)}" if run.planned_steps else ""
     if run.growing:
         return f"Still running: as of step {count(run.last_step)}{of}"
     return f"Stopped at step {count(run.last_step)}{of} without a word"
+
+
+def _resumed(case: Case) -> str:
+    """`: resumed at step 105 of 105`, where a checkpoint left nothing to train."""
+    texts = [line.text for line in case.log_lines if line.kind in ("resumed", "checkpoint_found")]
+    steps = [int(step) for text in texts for step in _STEP.findall(text)]
+    planned = case.run.planned_steps
+    if not steps or planned is None:
+        return ""
+    return f": resumed at step {count(steps[-1])} of {count(planned)}"
 
 
 def _healthy(case: Case) -> str:
@@ -96,7 +119,7 @@ def _healthy(case: Case) -> str:
 
 def _named(incident: Incident) -> str:
     """`Reward hacking suspected from step 413`."""
-    title = _ASIDE.sub("", incident.title.strip())
+    title = _plain(incident)
     if title.lower().endswith(" signature"):
         title = f"{title[: -len(' signature')]} suspected"
     if incident.first is None:
@@ -106,13 +129,17 @@ def _named(incident: Incident) -> str:
     return f"{title} from step {count(incident.first)}"
 
 
+def _plain(incident: Incident) -> str:
+    """The title without what it adds in brackets."""
+    return _ASIDE.sub("", incident.title.strip())
+
+
 def _told(case: Case, story: Story) -> tuple[str, ...]:
     if case.status == Status.CRASHED and _ended(story.main):
         moved = crash.quote(story.main, case.log_lines)
     else:
         moved = _moved(story.main)
-    told_already = case.status != Status.UNFINISHED or _ended(story.main)
-    prefix = "" if told_already else f"{_named(story.main)}."
+    prefix = f"{_named(story.main)}." if case.status == Status.UNFINISHED else ""
     return prefix, moved, _root(story), _along(story), _others(story)
 
 
@@ -130,13 +157,13 @@ def _root(story: Story) -> str:
     root = story.root
     if root is story.main or root.first is None or root.first == story.main.first:
         return ""
-    return f"{opened(lowered(root.title))} began first, at step {count(root.first)}: suspected root."
+    return f"{opened(lowered(_plain(root)))} began first, at step {count(root.first)}: suspected root."
 
 
 def _along(story: Story) -> str:
     rest = [one for one in story.along if one is not story.root or one.first == story.main.first]
-    titles = list(dict.fromkeys(lowered(one.title) for one in rest))
-    titles = [title for title in titles if title != lowered(story.main.title)]
+    titles = list(dict.fromkeys(lowered(_plain(one)) for one in rest))
+    titles = [title for title in titles if title != lowered(_plain(story.main))]
     return f"With it: {listed(titles[:3])}." if titles else ""
 
 
@@ -146,7 +173,7 @@ def _others(story: Story) -> str:
     first = story.others[0]
     rest = f", and {count(len(story.others) - 1)} more" if len(story.others) > 1 else ""
     where = " before the first step" if first.first is None else f" at step {count(first.first)}"
-    return f"Also {lowered(first.title)}{'' if _ended(first) else where}{rest}."
+    return f"Also {lowered(_plain(first))}{'' if _ended(first) else where}{rest}."
 
 
 def _validation_loss(case: Case) -> str:

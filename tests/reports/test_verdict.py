@@ -175,3 +175,36 @@ def test_the_best_training_score_is_a_window_mean_not_a_lucky_step() -> None:
     scores[70] = 1.0
     told = case(findings(phases=[("climb", 1, 100)]), columns={"critic/score/mean": scores})
     assert verdict.sentence(told).startswith("Best training score 0.55 at step ")
+
+
+def test_an_unfinished_run_does_not_say_twice_that_it_stopped() -> None:
+    ended = incident(
+        "RUN-07", "warning", first=100, title="Ended early", message="The log ends at step 100 of 500"
+    )
+    told = case(findings(ended, incident(first=20)), run(finished=False, planned_steps=500))
+    assert verdict.sentence(told).startswith("Gradient spike from step 20.")
+    assert "ended early" not in verdict.sentence(told).lower()
+
+
+def test_a_checkpoint_that_left_nothing_to_train_is_the_explanation() -> None:
+    lines = (line("resumed", "Resuming from /ckpt/global_step_105", level="info"),)
+    facts = run(finished=False, steps=0, first_step=None, last_step=None, planned_steps=105)
+    assert verdict.headline(case(findings(), facts, lines=lines)) == (
+        "No training step was logged: resumed at step 105 of 105"
+    )
+
+
+def test_a_healthy_run_whose_last_validation_is_not_its_best_says_both() -> None:
+    columns = {"val-core/gsm8k/acc/mean@1": [0.5, 0.8, 0.7]}
+    told = case(findings(phases=[("climb", 1, 100)]), columns=columns)
+    assert verdict.sentence(told).startswith("Best validation 0.8 on gsm8k at step 2, 0.7 at the end.")
+
+
+def test_a_supervised_run_is_known_by_its_lowest_loss() -> None:
+    told = case(findings(), columns={"val/loss": [2.0, 1.0, 1.5]})
+    assert verdict.sentence(told).startswith("Lowest validation loss 1 at step 2, 1.5 at the end.")
+
+
+def test_what_a_title_adds_in_brackets_stays_out_of_a_sentence() -> None:
+    told = case(findings(incident("REW-06", title="No learning (never leaves exploration)")))
+    assert verdict.headline(told) == "No learning from step 50"
