@@ -10,7 +10,8 @@
 --                 means to run 56 000 steps at four minutes each); position in the run, 0-1
 --   r10 r20 r50   10, 20, 50 steps in rows: the same number unless steps were logged with a stride, at least 5
 --   w             5 % of the run in rows, between r20 and 2 x r50
---   warm          first r20 rows, learning-rate warm-up or critic warm-up
+--   warm          first r20 rows, learning-rate warm-up or critic warm-up; the two at most for a quarter of the run,
+--                 or a learning rate that rises to the end would silence every rule
 --   quantized     the log prints 3 decimals: 0.000 is not zero
 --   batch         sequences per step = total tokens / (response + prompt length)
 --   time_step_net, throughput_net  without validation and checkpoints
@@ -69,7 +70,8 @@ WITH sized AS (
     SELECT l.*, z.stride, z.quantized, z.n, z.r10, z.r20, z.r50,
         greatest(z.r20, least(2 * z.r50, round(z.n / 20)))::INTEGER AS w,
         least(1.0, CASE WHEN z.plan > 0 AND l.step <= z.plan THEN l.step / z.plan ELSE l.row / z.n END) AS frac,
-        l.row <= greatest(z.r20, coalesce(z.lr_warmup_steps, 0) / z.stride, coalesce(z.critic_warmup, 0) / z.stride) AS warm,
+        l.row <= greatest(z.r20, least(z.n / 4, coalesce(z.lr_warmup_steps, 0) / z.stride),
+                          least(z.n / 4, coalesce(z.critic_warmup, 0) / z.stride)) AS warm,
         l.step - lag(l.step) OVER (PARTITION BY l.run ORDER BY l.row) AS d_step,
         l.total_tokens / nullif(l.response_length + l.prompt_length, 0) AS batch,
         coalesce(l.time_testing, 0) + coalesce(l.time_save_checkpoint, 0) AS time_apart,
