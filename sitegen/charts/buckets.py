@@ -8,10 +8,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from sitegen.charts.frame import Size
 from sitegen.charts.paths import pieces
 from sitegen.model import Floats, Ints
 
-_RAW = 90  # up to so many rows are drawn as they are
 _ROWS = 3  # fewest rows in a bucket: below that a band says nothing
 _SMOOTHED = 10  # fewer columns are drawn as they are
 _GAP = 2.5  # usual distances between rows that make a gap
@@ -29,20 +29,20 @@ class Columns:
     banded: bool  # False where every column is a row
 
 
-def columns(x: Floats, y: Floats, gaps: NDArray[np.bool_], width: float, most: int) -> Columns:
-    """Bucket points (n,), n >= 1, x rising within [0, width], y >= 0, into at most `most` columns.
+def columns(x: Floats, y: Floats, gaps: NDArray[np.bool_], width: float, size: Size) -> Columns:
+    """Bucket points (n,), n >= 1, x rising within [0, width], y >= 0, into the columns of `size`.
 
     Args:
         x: positions.
         y: values already in the drawing's units, clipped to its height.
         gaps: True where the line must not reach the point from the one before.
         width: of the plot, > 0.
-        most: columns, >= 1.
+        size: says up to how many rows stay as they are, and how many columns others get.
     """
     n = x.size
-    if n <= min(_RAW, most):
+    if n <= size.raw:
         return Columns(x, y, y, y, gaps, False)
-    count = max(1, min(most, n // _ROWS))
+    count = max(1, min(size.buckets, n // _ROWS))
     bucket = np.minimum((x * (count / width)).astype(np.int64), count - 1)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(bucket)) + 1))
     ends = np.append(starts[1:], n)

@@ -18,7 +18,8 @@ class Size:
     right: int
     top: int
     bottom: int
-    buckets: int  # at most so many columns are drawn
+    raw: int  # up to so many rows are drawn as they are
+    buckets: int  # of more, at most so many columns are drawn
     x_ticks: int
     y_ticks: int
 

@@ -14,20 +14,25 @@ from sitegen.charts.plot import Plot
 from sitegen.model import Floats, Series
 
 _CHARACTER = 5.0  # px, mean width of one in a name
-_FAR = 4.0  # spans of the data; a threshold further away is named at the border instead of drawn
+_FAR = 1.5  # spans of the data; a threshold further away is named at the border instead of drawn
 
 
 def near_and_far(
     values: Floats, limits: Sequence[Limit], show: Sequence[float]
-) -> tuple[list[Limit], list[Limit]]:
-    """Thresholds that can share the picture with the values and the numbers to `show`, and the others."""
+) -> tuple[list[Limit], list[Limit], list[float]]:
+    """Thresholds that can share the picture with the values (n,) and the numbers to `show`, and the others.
+
+    Returns:
+        Near limits, far limits, and the values of the near ones that the axis should reach.
+    """
     if not limits:
-        return [], []
+        return [], [], []
     lo, hi = scale.robust_range(np.clip(values, -1e300, 1e300))
     lo, hi = min(lo, *show, hi), max(hi, *show, lo)
     reach = _FAR * ((hi - lo) or abs(hi) or 1.0)
-    near = [one for one in limits if min(one.values) >= lo - reach and max(one.values) <= hi + reach]
-    return near, [one for one in limits if one not in near]
+    seen = {id(one): [v for v in one.values if lo - reach <= v <= hi + reach] for one in limits}
+    near = [one for one in limits if seen[id(one)]]
+    return near, [one for one in limits if not seen[id(one)]], [v for one in near for v in seen[id(one)]]
 
 
 def limit_lines(
@@ -42,12 +47,15 @@ def limit_lines(
 
 def _limit(limit: Limit, plot: Plot, curve: tuple[Floats, Floats]) -> str:
     steps, values = np.array(limit.steps, dtype=np.int64), np.array(limit.values, dtype=np.float64)
-    x, y = np.clip(plot.x(steps), 0, plot.width), plot.y(values)
+    units = plot.axis.units(values)
+    inside = (units >= plot.axis.lo) & (units <= plot.axis.hi)
+    x, y = np.clip(plot.x(steps[inside]), 0, plot.width), plot.y(values[inside])
+    breaks = np.diff(np.flatnonzero(inside), prepend=0) > 1
     if x[-1] - x[0] < plot.width / 6:  # too short to be seen as a line
         x = np.append(x, min(float(plot.width), float(x[-1]) + plot.width / 6))
         x[0] = max(0.0, float(x[0]) - plot.width / 12)
-        y = np.append(y, y[-1])
-    path = paths.polyline(x, y, np.zeros(x.size, dtype=bool))
+        y, breaks = np.append(y, y[-1]), np.append(breaks, False)
+    path = paths.polyline(x, y, breaks)
     ends = (("end", float(x[-1]), float(y[-1])), ("start", float(x[0]), float(y[0])))
     places = [(anchor, at, base) for anchor, at, level in ends for base in (level - 8, level + 24)]
     return f'<path class="sg-limit" d="{path}"/>{_name(limit.label, places, plot, curve)}'

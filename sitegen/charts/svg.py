@@ -20,10 +20,10 @@ from sitegen.charts.markup import drawn
 from sitegen.charts.plot import Plot
 from sitegen.model import Floats, Ints, Series
 
-FULL = Size(380, 150, 44, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=4)
-SMALL = Size(280, 104, 44, 8, 10, 15, buckets=90, x_ticks=3, y_ticks=3)
-EVIDENCE = Size(380, 180, 44, 8, 12, 16, buckets=166, x_ticks=4, y_ticks=5)
-TINY = replace(SMALL, buckets=45)  # for pages of hundreds of metrics
+FULL = Size(380, 150, 44, 8, 12, 16, raw=90, buckets=164, x_ticks=4, y_ticks=4)
+SMALL = Size(280, 104, 44, 8, 10, 15, raw=80, buckets=90, x_ticks=3, y_ticks=3)
+EVIDENCE = Size(380, 180, 44, 8, 12, 16, raw=250, buckets=164, x_ticks=4, y_ticks=5)
+TINY = replace(SMALL, raw=45, buckets=45)  # for pages of hundreds of metrics
 
 _DOTTED = 24  # so few rows are drawn with a dot each
 
@@ -92,10 +92,8 @@ def _drawing(
         words = "no finite value" if lost else "not logged in this range"
         middle = size.left + size.plot_width // 2
         return f'<text x="{middle}" y="{size.top + height // 4}" text-anchor="middle">{words}</text>{strip}'
-    near, far = near_and_far(series.values[finite], limits, show)
-    axis = scale.axis(
-        series.values[finite], [*show, *(v for limit in near for v in limit.values)], size.y_ticks
-    )
+    near, far, near_values = near_and_far(series.values[finite], limits, show)
+    axis = scale.axis(series.values[finite], [*show, *near_values], size.y_ticks)
     plot = Plot(frame, width, height, axis)
     body = _curves(series, finite, lost, plot, size, unit)
     named = limit_lines(near, far, series, finite & series.live, plot)
@@ -137,7 +135,7 @@ def _curves(
 
 def _line(steps: Ints, values: Floats, lost: Sequence[tuple[int, str]], plot: Plot, size: Size) -> str:
     breaks = buckets.gaps(steps, np.array([step for step, _ in lost], dtype=np.int64))
-    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size.buckets)
+    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size)
     line = f'<path class="sg-line" d="{paths.polyline(cols.x, cols.middle, cols.breaks)}"/>'
     if cols.banded:
         return f'<path class="sg-band" d="{paths.area(cols.x, cols.low, cols.high, cols.breaks)}"/>{line}'
@@ -159,7 +157,7 @@ def _fork(series: Series, of_segment: NDArray[np.bool_], plot: Plot, size: Size)
         dead[np.flatnonzero(kept)[-1]] = True
     steps, values = _rising(series.steps[dead], series.values[dead])
     breaks = buckets.gaps(steps, steps[:0])
-    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size.buckets)
+    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size)
     x, y = np.repeat(cols.x, 2), np.column_stack((cols.low, cols.high)).ravel()
     breaks = np.column_stack((cols.breaks, np.zeros_like(cols.breaks))).ravel()
     if not cols.banded:

@@ -112,9 +112,15 @@ def moment(incident: Incident, report: RunReport, within: charts.Frame | None) -
         return None
     series, title, unit, family = found
     window = _window(incident, within)
-    limits = _limit(incident, window)
+    limits = _limit(incident, series, window)
     svg = charts.chart(
-        series, window, charts.EVIDENCE, title=title, unit=unit, limits=limits, show=_numbers(incident)
+        series,
+        window,
+        charts.EVIDENCE,
+        title=title,
+        unit=unit,
+        limits=limits,
+        show=_numbers(incident) if limits else (),
     )
     return Figure("", family, title, series.name, unit, svg)
 
@@ -221,23 +227,41 @@ def _limits(view: MetricView, incidents: Sequence[Incident]) -> tuple[charts.Lim
     keys = (view.metric.key, view.series.metric, view.series.name)
     for incident in incidents:
         if incident.metric in keys and incident.severity > Severity.INFO:
-            return _limit(incident)
+            return _limit(incident, view.series)
     return ()
 
 
-def _limit(incident: Incident, within: charts.Frame | None = None) -> tuple[charts.Limit, ...]:
+def _limit(
+    incident: Incident, series: Series, within: charts.Frame | None = None
+) -> tuple[charts.Limit, ...]:
     """The threshold as far as the evidence knows it; one that never moved reaches over all of `within`."""
-    known = _thresholds(incident)
+    known = _thresholds(incident) if _comparable(incident, series) else []
     if not known:
         return ()
     values = [limit for _, limit in known]
-    if within is not None and max(values) - min(values) <= 0.01 * abs(values[-1]):
+    onset = incident.threshold if incident.threshold is not None else values[-1]
+    label = f"{incident.rule} limit {charts.human(onset)}"
+    if max(values) - min(values) > 0.01 * abs(values[-1]):
+        label += f" at step {incident.first}"
+    elif within is not None:
         known = [(within.first, values[-1]), (within.last, values[-1])]
-    label = f"{incident.rule} limit {charts.human(values[-1])}"
     return (charts.Limit(label, tuple(step for step, _ in known), tuple(limit for _, limit in known)),)
 
 
-def _numbers(incident: Incident) -> list[float]:
+def _comparable(incident: Incident, series: Series) -> bool:
+    """Whether the rule compared the metric itself: a ratio or a count has no place on the metric's axis."""
+    finite = series.values[np.isfinite(series.values)]
+    seen = [
+        one for one in (incident.value, *incident.evidence.values) if one is not None and np.isfinite(one)
+    ]
+    if not finite.size or not seen:
+        return bool(finite.size)
+    low, high = float(finite.min()), float(finite.max())
+    slack = 0.05 * (high - low) + 1e-9 * abs(high)
+    return min(seen) >= low - slack and max(seen) <= high + slack
+
+
+def _numbers(incident: Incident) -> Sequence[float]:
     """What the evidence chart must show: the value that broke the rule, and what it broke."""
     known = (incident.value, incident.threshold)
     return [one for one in known if one is not None and np.isfinite(one)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -39,6 +39,7 @@ class Card:
     advice: tuple[Markup, ...]
     lines: tuple[LogLine, ...]
     figure: figures.Figure | None
+    same: str = ""  # anchor of an earlier card of this rule, which says the causes and the advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,8 @@ def happened(report: RunReport, within: charts.Frame | None) -> Happened:
     remarks = [one for one in report.incidents if one.severity == Severity.INFO]
     return Happened(
         counts=tuple((word, words.severity(word, n)) for word, n in words.worst(found)),
-        cards=tuple(card(one, report, within) for one in serious),
-        remarks=tuple(card(one, report, within, drawn=False) for one in remarks),
+        cards=_told_once(card(one, report, within) for one in serious),
+        remarks=_told_once(card(one, report, within, drawn=False) for one in remarks),
         checks=checks(report),
     )
 
@@ -101,13 +102,24 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         title=incident.title,
         severity=incident.severity.word,
         when=_when(incident),
-        message=incident.message,
+        message=_closed(incident.message),
         changes=_changes(incident),
         causes=advice.lines(incident.causes, report.run.config),
         advice=advice.lines(incident.advice, report.run.config),
         lines=incident.evidence.lines,
         figure=figures.moment(incident, report, within) if drawn else None,
     )
+
+
+def _told_once(cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Cards whose rule has a card already point to it instead of saying causes and advice again."""
+    first: dict[str, Card] = {}
+    out = []
+    for one in cards:
+        before = first.setdefault(one.rule, one)
+        again = before is not one and (before.causes, before.advice) == (one.causes, one.advice)
+        out.append(replace(one, causes=(), advice=(), same=before.anchor) if again else one)
+    return tuple(out)
 
 
 def checks(report: RunReport) -> Checks:
@@ -139,6 +151,10 @@ def _when(incident: Incident) -> str:
 def _changes(incident: Incident) -> tuple[Change, ...]:
     facts: Sequence[Fact] = incident.evidence.facts
     return tuple(Change(one.label, _text(one.before), _text(one.after), one.unit) for one in facts)
+
+
+def _closed(sentence: str) -> str:
+    return sentence if not sentence or sentence[-1] in ".!?…。" else f"{sentence}."
 
 
 def _text(value: float | None) -> str | None:

@@ -143,7 +143,8 @@ def _dates(run: Run) -> str:
 
 
 def _gpus(run: Run) -> FactBox:
-    value = run.hardware or (None if run.gpus is None else words.plural(run.gpus, "GPU"))
+    counted = None if run.gpus is None else words.plural(run.gpus, "GPU")
+    value = run.hardware.replace(" x ", " × ") if run.hardware else counted
     hours = run.gpu_hours
     return FactBox("GPUs", value, "" if hours is None else f"{words.hours(hours)} GPU-h")
 
