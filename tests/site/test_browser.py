@@ -1,0 +1,236 @@
+"""The site in a real browser: quiet, at home, usable, and complete without JavaScript."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+from sitegen import mkdocs_plugin
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site-browser")]
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+BELOW = "/deep/site/"  # a site may lie anywhere below an origin
+PAGES = (
+    "",
+    "runs/",
+    "runs/math-000/",
+    "runs/math-002/",
+    "runs/math-003/",
+    "runs/gone-run/",
+    "leaderboards/",
+    "leaderboards/best-gsm8k/",
+    "incidents/",
+    "rules/",
+    "rules/KL-05/",
+    "rules/PHASE-03/",
+    "problems/",
+    "add-a-run/",
+    "publishing/",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None and os.environ.get("CI") != "true":
+        pytest.skip("no Chromium: set CHROMIUM")
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=path, args=FLAGS.split())
+        yield started
+        started.close()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix(BELOW.rstrip("/")))
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def origin(built: mkdocs_plugin.Built) -> Iterator[str]:
+    """Address of the built site, some folders below its origin."""
+    handler = functools.partial(Quiet, directory=str(built.folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}{BELOW}"
+        server.shutdown()
+
+
+@dataclass
+class Tab:
+    """A page, and everything about it that nobody should hear."""
+
+    page: Page
+    origin: str
+    noise: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.noise.append(str(error)))
+        self.page.on("request", self._request)
+        self.page.on("requestfailed", lambda request: self.noise.append(f"failed: {request.url}"))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.noise.append(message.text)
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.origin, "data:", "blob:")):
+            self.noise.append(f"left the site: {request.url}")
+
+
+@pytest.fixture
+def tab(browser: Browser, origin: str) -> Iterator[Tab]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield Tab(context.new_page(), origin)
+    context.close()
+
+
+def visible_rows(tab: Tab) -> int:
+    return tab.page.locator("#runs tbody tr:visible, #incidents tbody tr:visible").count()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_complains_asks_another_origin_or_is_wider_than_its_screen(tab: Tab, path: str) -> None:
+    tab.page.goto(tab.origin + path)
+    tab.page.wait_for_load_state("networkidle")
+    for width in (1280, 390, 320):
+        tab.page.set_viewport_size({"width": width, "height": 800})
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.noise == []
+
+
+def test_chips_narrow_the_table_and_the_address_remembers(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    everything = visible_rows(tab)
+    tab.page.get_by_label("failed").check()
+    few = visible_rows(tab)
+    assert 0 < few < everything
+    assert "status=failed" in tab.page.url
+    tab.page.reload()
+    assert visible_rows(tab) == few
+    tab.page.get_by_role("button", name="Clear").click()
+    expect(tab.page.get_by_role("button", name="Clear")).to_be_hidden()
+    assert visible_rows(tab) == everything
+    assert "status" not in tab.page.url
+
+
+def test_words_narrow_the_table_too(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}incidents/?q=hacking")
+    assert visible_rows(tab) > 0
+    stories = tab.page.locator("#incidents tbody tr:visible .sg-story").all_inner_texts()
+    assert all("hacking" in story for story in stories)
+
+
+def test_facets_of_one_kind_widen_and_of_two_kinds_narrow(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/?status=failed")
+    failed = visible_rows(tab)
+    tab.page.goto(f"{tab.origin}runs/?status=failed&status=crashed")
+    assert visible_rows(tab) > failed
+    tab.page.goto(f"{tab.origin}runs/?status=failed&status=crashed&algorithm=DAPO")
+    assert visible_rows(tab) <= failed
+
+
+def test_a_column_sorts_with_missing_values_last(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    tab.page.locator("#runs th button", has_text="Best").click()
+    assert "sort=-best" in tab.page.url
+    cells = tab.page.locator("#runs tbody tr td:nth-child(5)")
+    values = [cells.nth(i).get_attribute("data-v") for i in range(cells.count())]
+    numbers = [float(value) for value in values if value is not None]
+    assert numbers == sorted(numbers, reverse=True)
+    assert values[: len(numbers)].count(None) == 0
+    assert tab.page.locator("#runs th[aria-sort=descending]").count() == 1
+
+
+def test_search_finds_an_incident_by_keyboard_alone(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    tab.page.keyboard.press("/")
+    tab.page.keyboard.type("reference KL grew")
+    expect(tab.page.locator(".sg-find-list a").first).to_be_visible()
+    tab.page.get_by_label("kind").select_option("run")
+    expect(tab.page.locator(".sg-find-list > li a").first).to_have_attribute(
+        "href", re.compile(re.escape(f"{BELOW}runs/"))
+    )
+    tab.page.get_by_label("Search the site").focus()
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_url(f"{tab.origin}runs/math-*/**")
+    assert tab.noise == []
+
+
+def test_nothing_of_search_is_loaded_before_somebody_searches(tab: Tab) -> None:
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
+    tab.page.goto(f"{tab.origin}runs/")
+    tab.page.wait_for_load_state("networkidle")
+    assert [url for url in asked if "pagefind" in url] == []
+
+
+def test_a_page_opened_from_a_file_says_that_search_needs_a_server(
+    browser: Browser, built: mkdocs_plugin.Built
+) -> None:
+    page = browser.new_page()
+    page.goto((built.folder / "runs/index.html").as_uri())
+    page.keyboard.press("/")
+    expect(page.locator(".sg-find-note")).to_contain_text("Search needs a web server")
+    page.close()
+
+
+def test_tables_are_complete_without_javascript(
+    browser: Browser, origin: str, built: mkdocs_plugin.Built
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{origin}runs/")
+    assert page.locator("#runs tbody tr").count() == len(built.site.report.runs)
+    expect(page.locator("form.sg-filters")).to_be_hidden()
+    context.close()
+
+
+def test_the_dark_scheme_follows_the_system(browser: Browser, origin: str) -> None:
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.goto(f"{origin}runs/")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(int(part) for part in background.strip("rgb()").split(",")) < 64
+    context.close()
+
+
+def test_a_thousand_rows_are_filtered_within_a_blink(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    script = Path(__file__).resolve().parents[2].joinpath("templates/assets/tables.js").read_text("utf-8")
+    milliseconds = tab.page.evaluate(
+        """script => {
+          const body = document.querySelector("#runs tbody"), rows = Array.from(body.rows);
+          while (body.rows.length < 2000) rows.forEach(row => body.append(row.cloneNode(true)));
+          document.querySelectorAll("#runs th button").forEach(b => b.replaceWith(...b.childNodes));
+          const form = document.querySelector("form.sg-filters").cloneNode(true);
+          document.querySelector("form.sg-filters").replaceWith(form);
+          (0, eval)(script);
+          const started = performance.now();
+          form.querySelector("[name=q]").value = "qwen failed";
+          form.dispatchEvent(new Event("input", {bubbles: true}));
+          document.querySelector("#runs th button").click();
+          return performance.now() - started;
+        }""",
+        script,
+    )
+    assert visible_rows(tab) > 100
+    assert milliseconds < 1000  # about 60 on an idle machine
