@@ -24,7 +24,7 @@ def _shape(kind: str, needle: str, pattern: str, flags: int = 0) -> _Shape:
 _SHAPES: tuple[_Shape, ...] = (
     _shape("private-key", "PRIVATE KEY",
            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)", re.DOTALL),
-    _shape("url-password", "://", r"(://)[^\s/@:\"'<>]{0,200}:[^\s/\"'<>]{1,300}@(?=[\w\[])"),
+    _shape("url-password", "://", r"(://)[^\s/@:\"'<>]{0,200}:[^\s/\"'<>]{1,300}(?=@[\w\[])"),
     _shape("anthropic-key", "sk-ant-", r"\bsk-ant-[\w-]{16,}"),
     _shape("openai-key", "sk-", r"\bsk-(?=[\w-]{0,200}\d)[A-Za-z0-9][\w-]{19,}"),
     _shape("hf-token", "hf_", r"\bhf_[A-Za-z0-9]{24,}\b"),
@@ -74,7 +74,7 @@ _VOCABULARY = re.compile(
 )
 _PLAIN = re.compile(
     r"(none|null|nil|true|false|\*+|x{3,}|<.*|\$.*|\[redacted.*|env|required|optional|missing|not|is|was|has"
-    r"|and|or|the|for|in|to|found|set|unset|invalid|expired|string|str|int|bool|-?[\d.]+(e[+-]?\d+)?)$",
+    r"|.*:|and|or|the|for|in|to|found|set|unset|invalid|expired|string|str|int|bool|-?[\d.]+(e[+-]?\d+)?)$",
     re.IGNORECASE,
 )
 

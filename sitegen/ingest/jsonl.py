@@ -43,9 +43,20 @@ def loads(line: bytes) -> object:
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(line.decode("utf-8", "replace"))
+        return _storable(json.loads(line.decode("utf-8", "replace")))
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _storable(value: object) -> object:
+    """The value with half surrogates, which JSON can escape and UTF-8 cannot hold, replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_storable(each) for each in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(each) for key, each in value.items()}
+    return value
 
 
 def whole(value: object) -> int | None:

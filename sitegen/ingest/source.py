@@ -188,7 +188,9 @@ def blocks(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[int, list[byte
             if not found:
                 return
     if rest:
-        yield number, [rest], False
+        lines = rest.split(b"\n")
+        ended = lines[-1] == b""
+        yield number, lines[:-1] if ended else lines, ended
 
 
 def _skip_line(stream: BinaryIO, size: int) -> tuple[bytes, bool]:
