@@ -11,17 +11,17 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from sitegen.ingest import diagnosis, dialect, marks, signs, text, validation
+from sitegen.ingest import diagnosis, dialect, marks, signs, text
 from sitegen.ingest.diagnosis import Sign
 from sitegen.ingest.facts import Facts
-from sitegen.ingest.faults import Faults, short
+from sitegen.ingest.faults import Faults
 from sitegen.ingest.hydra import Configs
 from sitegen.ingest.keep import Keeper, Seen
 from sitegen.ingest.records import Records
 from sitegen.ingest.source import blocks
 from sitegen.ingest.text import Line
 from sitegen.ingest.tracebacks import Folded, Tracebacks
-from sitegen.ingest.validation import Announcement, Waiting
+from sitegen.ingest.validation import Validations
 from sitegen.model import Batch
 
 if TYPE_CHECKING:
@@ -69,12 +69,10 @@ class Reader:
         self._facts = Facts()
         self._tracebacks = Tracebacks()
         self._keeper = Keeper(path)
-        self._announced: Announcement | None = None
-        self._waiting: Waiting | None = None
+        self._validations = Validations(self._records, self._faults)
         self._prefixes: set[bytes] = {b""}
         self._time = math.nan
         self._first_time = math.nan
-        self._resumed: int | None = None
         self._lines = 0
         self._bar_total = 0
 
@@ -91,11 +89,11 @@ class Reader:
 
     def _dense(self, first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
         """Lines that need care; step lines of a known layout are read on the way."""
-        fast = self._records.fast
+        fast, waits = self._records.fast, self._validations.waits
         for number, raw in enumerate(block.split(b"\n"), first):
             at = raw.find(marks.STEP)
             if at >= 0:
-                if raw[:at] in self._prefixes and self._waiting is None and fast(number, raw, at, self._time):
+                if raw[:at] in self._prefixes and not waits() and fast(number, raw, at, self._time):
                     continue
             elif not self._expects() and not marks.marked(raw):
                 continue
@@ -120,9 +118,7 @@ class Reader:
     def finish(self, torn: bool) -> Batch:
         """The last batch."""
         self._records.close(end=True, torn=torn)
-        if self._announced is not None:
-            self._announcement_done()
-        self._settle(end=True)
+        self._validations.finish(self._time)
         for folded in self._tracebacks.finish():
             self._fold(folded)
         self._configs.finish()
@@ -138,7 +134,7 @@ class Reader:
             self._records.pending
             or self._tracebacks.pending
             or self._configs.pending
-            or self._announced is not None
+            or self._validations.pending
             or self._facts.pending
         )
 
@@ -149,27 +145,22 @@ class Reader:
             for line in text.lines(number, part):
                 self._line(line, len(line.body) if "\r" in part else len(part))
         before, step, _ = raw.partition(marks.STEP)
-        if step and len(before) < 200 and len(self._prefixes) < _MAX_PREFIXES:
-            if text.only_decoration(before.decode("utf-8", "replace")):
-                self._prefixes.add(before)
+        room = len(before) < 200 and len(self._prefixes) < _MAX_PREFIXES
+        if step and room and text.only_decoration(before.decode("utf-8", "replace")):
+            self._prefixes.add(before)
 
     def _line(self, line: Line, width: int) -> None:
-        if self._announced is not None:
-            if self._announced.goes_on(line.speaker, line.body):
-                return
-            if line.speaker == self._announced.speaker:
-                self._announcement_done()
-        if self._records.goes_on(line, width):
+        if self._validations.goes_on(line, self._time) or self._records.goes_on(line, width):
             return
         self._note_time(line.body)
         if self._configs.take(line):
             return
         if self._records.begin(line, self._time, width):
             self._stepped()
-            self._settle()
+            self._validations.settle(self._time)
             return
         self._records.close()
-        self._settle()
+        self._validations.settle(self._time)
         self._other(line)
 
     def _other(self, line: Line) -> None:
@@ -188,10 +179,7 @@ class Reader:
         if self._records.fragment(line.number, body):
             return
         self._facts.take(line)
-        if validation.announces(body):
-            self._announced = Announcement(line.number, line.speaker, body)
-            if self._announced.complete:
-                self._announcement_done()
+        self._validations.begin(line, self._time)
         if not inside:
             self._sign(line)
 
@@ -207,7 +195,7 @@ class Reader:
         if sign.kind == "exit" and (code := diagnosis.exit_code(body)):
             self._facts.found["exit_code"] = code
         if sign.kind == "resumed" and (step := diagnosis.resumed_step(body)) is not None:
-            self._resumed = step
+            self._validations.resumed = step
             self._facts.found["resumed_from"] = str(step)
 
     def _progress(self, line: Line) -> None:
@@ -239,42 +227,6 @@ class Reader:
             self._time = time
             if math.isnan(self._first_time):
                 self._first_time = time
-
-    def _announcement_done(self) -> None:
-        """All lines of an announcement are here: its values wait for the step they belong to."""
-        done, self._announced = self._announced, None
-        assert done is not None
-        self._records.close()
-        self._settle(end=True)
-        values = done.values()
-        if values:
-            records = self._records
-            self._waiting = Waiting(
-                done.line, done.first, values, records.closed, records.latest_step, records.latest
-            )
-
-    def _settle(self, end: bool = False) -> None:
-        """Give waiting validation values their step once the next record, or the end, is there."""
-        waiting, records = self._waiting, self._records
-        if waiting is None:
-            return
-        fresh = records.closed > waiting.since
-        if not (fresh or end):
-            return
-        self._waiting = None
-        step = waiting.step(records.latest_step if fresh else None, records.latest, self._resumed)
-        known: dict[str, float] = {}
-        if fresh and step == records.latest_step:
-            known = records.latest
-        elif step == waiting.before:
-            known = waiting.known
-        for name, value in waiting.values.items():
-            if name in known and not validation.same(known[name], value):
-                message = f"step {step}: {short(name)} is {known[name]!r} in the step line, which counts, and {value!r} here"
-                self._faults.add("conflict", waiting.line, message)
-        rest = {name: value for name, value in waiting.values.items() if name not in known}
-        if rest:
-            records.place(waiting.line, step, self._time, rest)
 
     def _all_facts(self) -> dict[str, str]:
         facts = dict(self._facts.found)

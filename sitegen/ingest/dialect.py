@@ -1,7 +1,7 @@
 """Console lines of trainers that mark them `[METRIC]` and `[INFO]`.
 
-`[METRIC] {"step": 120, "reward_mean": 1.87, …}` is a record. `[INFO] step 120 | reward_mean=1.87, kl_div=0.04`
-is one if it names a step and numbers; other `[INFO]` lines are prose. Names stay as logged.
+`[METRIC] {"step": 120, "reward_mean": 1.87, …}` is a record. `[INFO] step 120 | reward_mean=1.87` is one if
+it names a step and at least two numbers; other `[INFO]` lines are prose. Names stay as logged.
 """
 
 from __future__ import annotations

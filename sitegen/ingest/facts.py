@@ -22,9 +22,7 @@ _VERL_COMMAND = re.compile(
 _OVERRIDES = re.compile(r"Error executing job with overrides: (\[.*\])")
 _PLANNED = re.compile(r"Total training steps: (\d{1,9})\b|total number of steps (\d{1,9})\b")
 _WORKER_PLANNED = re.compile(r"Total steps: (\d{1,9}), num_warmup_steps")
-_GPU = re.compile(
-    r"\b(?:NVIDIA |AMD |Tesla |Ascend ?)?(H100|H200|H20|H800|A100|A800|B200|B100|GB200|L40S?|L20|V100|MI300X|910B)\b"
-)
+_GPU = re.compile(r"\b(H100|H200|H20|H800|A100|A800|B200|B100|GB200|L40S?|L20|V100|MI300X|910B)\b")
 _GPU_CONTEXT = re.compile(r"gpu|cuda|device|nvidia|accelerator_type", re.IGNORECASE)
 _GPU_MEMORY = re.compile(
     r"total capacity of (\d+(?:\.\d+)?) GiB|device memory used/total \(GB\): [\d.]+/(\d+(?:\.\d+)?)"

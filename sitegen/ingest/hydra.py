@@ -1,7 +1,8 @@
 """The resolved Hydra config that verl prints at its start, and overrides given on a command line.
 
-`pprint` writes the config as a nested dict over some hundred lines; other workers talk in between. Lines are
-therefore collected per speaker until the brackets are closed. The result is flat: `trainer.test_freq` -> "10".
+`pprint` writes the config as a nested dict over some hundred lines; other workers talk in between. Lines
+are therefore collected per speaker until the brackets are closed. The result is flat:
+`trainer.test_freq` -> "10".
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import shlex
 from sitegen.ingest import literals
 from sitegen.ingest.text import Line
 
-_SECTIONS = frozenset(
-    ["actor_rollout_ref", "algorithm", "critic", "data", "reward_model", "trainer", "ray_init", "ray_kwargs", "custom_reward_function", "global_profiler", "reward", "optim", "model", "rollout", "async_training", "agent"]
-)
+_SECTIONS = frozenset((
+    "actor_rollout_ref", "algorithm", "critic", "data", "reward_model", "trainer", "ray_init",
+    "ray_kwargs", "custom_reward_function", "global_profiler", "reward", "optim", "model", "rollout",
+    "async_training", "agent",
+))  # fmt: skip
 _START = re.compile(r"\s*\{'\w+': ?(?:\{|$|['\"\w])")
 _GOES_ON = re.compile(r"\s+\S|\s*[)\]}'\"]")
 _OVERRIDE = re.compile(r"[+~]{0,2}(?P<key>[A-Za-z_]\w*(?:[./@]\w+)*)=(?P<value>.*)", re.DOTALL)

@@ -158,7 +158,7 @@ class _Reader:
         items: list[Literal] = []
         commas = 0
         while self._peek()[0] != "end":
-            kind, text = self._peek()
+            kind, _ = self._peek()
             if kind == "close":
                 self._at += 1
                 break

@@ -1,7 +1,7 @@
 """Console output pasted into Markdown: in fences, indented, quoted.
 
-The prose around it may speak of errors that are not this run's. So only what lies in a block is read as a log;
-outside, a line counts only if it is a step line or carries the mark of a Ray worker.
+The prose around it may speak of errors that are not this run's. So only what lies in a block is read as a
+log; outside, a line counts only if it is a step line or carries the mark of a Ray worker.
 """
 
 from __future__ import annotations

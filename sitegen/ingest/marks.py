@@ -14,14 +14,15 @@ STEP = b"step:"
 MARKS = (
     STEP,
     # faults and ends, see diagnosis
-    b"Traceback", b"Error", b"ERROR", b"Exception", b"out of memory", b"OOM", b"oom_kill", b"oom-kill", b"SIG", b"NCCL",
-    b"atchdog", b"illed", b"died", b"CANCELLED", b"slurm", b"Terminated", b"aylet", b"KeyboardInterrupt", b"^C",
-    b"No space left", b"uota exceeded", b"finite", b"xit code", b"xitcode", b"xit status", b"signal", b"(Pdb)",
+    b"Traceback", b"Error", b"ERROR", b"Exception", b"out of memory", b"OOM", b"oom_kill", b"oom-kill",
+    b"SIG", b"NCCL", b"atchdog", b"illed", b"died", b"CANCELLED", b"slurm", b"Terminated", b"aylet",
+    b"KeyboardInterrupt", b"^C", b"No space left", b"uota exceeded", b"finite", b"xit code", b"xitcode",
+    b"xit status", b"signal", b"(Pdb)",
     # progress
     b"raining ", b"Epoch ", b"validation metrics", b"heckpoint", b"lobal step", b"global_step_", b"Resum",
     # config and facts
-    b"': {", b"commit", b"command:", b"verl", b"main_ppo", b"recipe.", b"Total ", b"total number of steps", b"used/total",
-    b"NVIDIA",
+    b"': {", b"commit", b"command:", b"verl", b"main_ppo", b"recipe.", b"Total ", b"total number of steps",
+    b"used/total", b"NVIDIA",
     # records that do not begin with a step line
     b"[INFO]", b"[METRIC", b"/grad_norm:", b" - critic/score/", b" - timing_s/", b" - perf/", b"\\u001b",
 )  # fmt: skip

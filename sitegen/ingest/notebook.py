@@ -1,7 +1,7 @@
 """Console output kept in a Jupyter notebook: the text of its outputs, never its code.
 
-A notebook is one JSON object and is read as a whole, hence the limit on its size. Line numbers are those of the
-notebook file: every text is searched in the raw file behind the one before it.
+A notebook is one JSON object and is read as a whole, hence the limit on its size. Line numbers are those of
+the notebook file: every text is searched in the raw file behind the one before it.
 """
 
 from __future__ import annotations

@@ -30,10 +30,19 @@ _GLUED = re.compile(
 _UNFINISHED = re.compile(r"[A-Za-z_][^\s:]*(?::[-+.\w()]*)?$")
 
 # First parts of names that verl and its forks use: what a step line behind other text must begin with.
-GROUPS = frozenset(
-    ["actor", "actor_infer", "batch", "critic", "data", "env", "episode", "eval", "global_seqlen", "loss", "metrics", "mfu", "mismatch", "num_turns", "on_off_metrics", "perf", "prompt", "prompt_length", "ref", "response", "response_length", "response_length_non_aborted", "reward", "reward_extra_info", "rewards", "rollout", "rollout_corr", "sampling", "self_distillation", "state_tokens", "test", "test_score", "time", "timing", "timing_per_token", "timing_per_token_ms", "timing_s", "train", "training", "turns", "val", "val-aux", "val-core", "validation", "fully_async", "distillation", "teacher", "student", "grpo", "ppo", "dapo"]
-)
-_BARE = frozenset(["loss", "reward", "score", "lr", "kl", "entropy", "grad_norm", "kl_loss", "pg_loss", "vf_loss", "acc", "accuracy"])
+GROUPS = frozenset((
+    "actor", "actor_infer", "batch", "critic", "data", "env", "episode", "eval", "global_seqlen", "loss",
+    "metrics", "mfu", "mismatch", "num_turns", "on_off_metrics", "perf", "prompt", "prompt_length", "ref",
+    "response", "response_length", "response_length_non_aborted", "reward", "reward_extra_info",
+    "rewards", "rollout", "rollout_corr", "sampling", "self_distillation", "state_tokens", "test",
+    "test_score", "time", "timing", "timing_per_token", "timing_per_token_ms", "timing_s", "train",
+    "training", "turns", "val", "val-aux", "val-core", "validation", "fully_async", "distillation",
+    "teacher", "student", "grpo", "ppo", "dapo",
+))  # fmt: skip
+_BARE = frozenset((
+    "loss", "reward", "score", "lr", "kl", "entropy", "grad_norm", "kl_loss", "pg_loss", "vf_loss", "acc",
+    "accuracy",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +149,7 @@ def _record(step: int, texts: list[str]) -> Record | None:
             found.append(here)
         elif text:
             unread.append(text)
-    if not _plausible(found, texts):
+    if not _plausible(found, texts) or (prose and len(found) == 1):
         return None
     last = found[-1].name if here is not None else None
     dangling = last is None and unfinished(texts[-1])

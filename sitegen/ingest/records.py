@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sitegen.ingest import pieces
+from sitegen.ingest import joins, pieces
 from sitegen.ingest.faults import Faults, short
 from sitegen.ingest.pieces import SEPARATOR, Record
 from sitegen.ingest.table import Layouts, Table
@@ -21,12 +21,9 @@ from sitegen.ingest.text import Line
 from sitegen.model import Rows
 
 WANDB_CUT = 4096  # characters W&B keeps of a line; 4095 when the last of them was a blank
-MAX_RECORD = 1 << 20
 MAX_LINES = 2000  # of one record
-MAX_KNOWN = 8
-_WORD = re.compile(r"[\w./@():+\-]{1,240}")
-_BAR_END = re.compile(r"(?:it|s|it/s|s/it|[\w?]+)\]\s*$")
-_LOG_MARK = re.compile(r"(?:^|[\s\])>|:,-])$")
+FEW = 8  # names; a shorter record proves nothing about its end
+MAX_KNOWN = 64
 _DECIMALS = re.compile(r"-?\d+\.\d{3}")
 _FRAGMENT_PIECES = 3
 
@@ -52,7 +49,7 @@ class _Open:
         text = self.parts[-1] if self.parts else self.text
         if SEPARATOR not in text and self.parts:
             text = "".join([self.text[-400:], *self.parts[-8:]])
-        return text.rpartition(SEPARATOR)[2]
+        return "" if text.endswith(" -") else text.rpartition(SEPARATOR)[2]
 
     @property
     def whole(self) -> str:
@@ -110,24 +107,26 @@ class Records:
 
     def begin(self, line: Line, time: float, width: int) -> bool:
         """Open a record if `line` holds the start of one; `width` counts the characters of the raw line."""
-        at = step_at(line.body)
+        at = joins.step_at(line.body)
         if at is None:
             return False
         text = line.body[at:]
         match = pieces.STEP.match(text)
         assert match is not None
+        rest = text[match.end() :].strip(" -")
         cut = _may_be_cut(width)
-        alone = not text[match.end() :].strip(" -")
-        if not alone and not cut and pieces.record(text) is None:
-            self._faults.add(
-                "unreadable", line.number, f"starts like a step line but holds no metric: {short(text)}"
-            )
+        sure = pieces.record(text) is not None
+        if not (sure or cut or pieces.unfinished(rest)):
+            self._unlike(line.number, text)
             return False
         self.close()
         self._open = _Open(line.number, time, text, int(match[1]), line.speaker, width, cut)
-        if not alone:
+        if sure:
             self.last_step, self.last_line = self._open.step, line.number
         return True
+
+    def _unlike(self, number: int, text: str) -> None:
+        self._faults.add("unreadable", number, f"starts like a step line but holds no metric: {short(text)}")
 
     def goes_on(self, line: Line, width: int) -> bool:
         """Add `line` to the open record if it is its continuation."""
@@ -138,12 +137,12 @@ class Records:
             return False
         if line.speaker and not (listed and line.speaker == here.speaker):
             return False
-        if not continues(here.tail, body, here.wrapped, width == here.width):
+        if not joins.continues(here.tail, body, here.wrapped, width == here.width):
             return False
         self._reopen(here)
         here.wrapped = here.wrapped or not listed
         here.width = width
-        here.parts.append(_glue(here.parts[-1] if here.parts else here.text, body))
+        here.parts.append(joins.glue(here.parts[-1] if here.parts else here.text, body))
         return True
 
     def _reopen(self, here: _Open) -> None:
@@ -159,7 +158,7 @@ class Records:
         return self.table.rows()
 
     def close(self, end: bool = False, torn: bool = False) -> None:
-        """The open record is complete. `end`: the file ends with it; `torn`: its last line has no line end."""
+        """The open record is complete. `end`: the file ends with it; `torn`: without a line end."""
         here, self._open = self._open, None
         if here is None or (here.added and not end):
             return
@@ -167,9 +166,10 @@ class Records:
         record = pieces.record(here.whole)
         if record is None:
             if (end and torn) or here.cut:
-                self._faults.add(
-                    "truncated", here.line, f"the record of step {here.step} ends before its first metric"
-                )
+                message = f"the record of step {here.step} ends before its first metric"
+                self._faults.add("truncated", here.line, message)
+            elif SEPARATOR in here.text:
+                self._unlike(here.line, here.text)
             return
         why = self._lost(here, record, end, torn)
         self._add(here, record, why)
@@ -218,7 +218,7 @@ class Records:
             del self._known[next(iter(self._known))]
 
     def _lost(self, here: _Open, record: Record, end: bool, torn: bool) -> str:
-        """Why the record lost its end, or empty: "wandb", "blank" (cut behind a whole piece), "torn", "short"."""
+        """Why the record lost its end: "wandb", "blank" (behind a whole piece), "torn", "short"; or empty."""
         if here.cut:
             return "blank" if here.width < WANDB_CUT and not record.dangling else "wandb"
         if end and torn:
@@ -228,8 +228,10 @@ class Records:
         return ""
 
     def _shorter(self, record: Record) -> bool:
-        """Whether a record before has the same names and goes on behind them."""
+        """Whether a record before had the same names and went on, but none ended where this one does."""
         names = tuple(record.raws)
+        if len(names) < FEW or names in self._known:
+            return False
         return any(len(names) < len(known) and known[: len(names)] == names for known in self._known)
 
     def fragment(self, number: int, body: str) -> bool:
@@ -242,64 +244,13 @@ class Records:
         self._faults.add(
             "fragment",
             number,
-            f"{len(found)} metrics, from {short(first)} to {short(last)}, belong to a step that the log does not name",
+            f"{len(found)} metrics, {short(first)} to {short(last)}, belong to a step the log does not name",
         )
         return True
 
 
 def _may_be_cut(width: int) -> bool:
     return WANDB_CUT - 1 <= width <= WANDB_CUT
-
-
-def step_at(body: str) -> int | None:
-    """Where a step line starts in `body`: at its start, behind a progress bar or behind a log's own mark."""
-    at = body.find("step:")
-    while at >= 0:
-        if pieces.STEP.match(body, at) and (not body[:at].strip() or _may_precede(body, at)):
-            return at
-        at = body.find("step:", at + 5)
-    return None
-
-
-def _may_precede(body: str, at: int) -> bool:
-    """Whether the text before a step line is a bar or a mark; other text needs a record that is beyond doubt."""
-    before = body[:at]
-    if _BAR_END.search(before):
-        return pieces.record(body[at:]) is not None
-    if len(before) > 400 or not _LOG_MARK.search(before):
-        return False
-    found = pieces.record(body[at:])
-    if found is None or found.unread or found.prose:
-        return False
-    return any(name.partition("/")[0] in pieces.GROUPS for name in found.raws)
-
-
-def continues(tail: str, body: str, wrapped: bool, same_width: bool) -> bool:
-    """Whether `body`, the next physical line, goes on with a record whose last piece is `tail` so far.
-
-    `wrapped`: the record was already seen to be wrapped; `same_width`: the line before was as long as this.
-    """
-    if pieces.STEP.match(body) or len(body) > MAX_RECORD:
-        return False
-    if body.startswith((SEPARATOR, "- ")):
-        texts = body.partition("- ")[2].rstrip().split(SEPARATOR)
-        return pieces.metric(texts[0]) or (len(texts) == 1 and wrapped and pieces.unfinished(texts[0]))
-    head, separator, rest = body.partition(SEPARATOR)
-    joined = pieces.piece(tail + head)
-    if not separator:
-        head = head.removesuffix(" -").rstrip()
-        if _WORD.fullmatch(head) is None:
-            return False
-        if pieces.piece(tail + head) is not None:
-            return wrapped or pieces.piece(tail) is None
-        return same_width and pieces.unfinished(tail + head)
-    *inner, last = rest.rstrip().split(SEPARATOR)
-    sure = bool(inner) or joined is not None
-    return (
-        len(head) <= 240
-        and all(map(pieces.metric, inner))
-        and (pieces.metric(last) or (sure and pieces.unfinished(last.removesuffix(" -"))))
-    )
 
 
 def complaints(record: Record, why: str) -> Iterator[tuple[str, str]]:
@@ -321,15 +272,6 @@ def complaints(record: Record, why: str) -> Iterator[tuple[str, str]]:
         yield "unreadable", f"{step}: text behind a metric: {short(record.prose)}"
     for name in record.conflicts:
         yield "conflict", f"{step}: {short(name)} stands twice with different values; the last was kept"
-
-
-def _glue(before: str, body: str) -> str:
-    """`body` with the blank that a terminal swallowed at the wrap, where it swallowed one."""
-    if before.endswith(" -") and not body.startswith(" "):
-        return " " + body
-    if body.startswith("- ") and not before.endswith(" "):
-        return " " + body
-    return body
 
 
 def _fewer_decimals(record: Record) -> bool:

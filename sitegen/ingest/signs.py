@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 
-from sitegen.ingest import pieces, records, text
+from sitegen.ingest import joins, pieces, text
 
-# Words that only a running job prints. A launch script or a README that names the command is none.
+# Lines that only a running job prints. Each must stand at the start of a line: a page about verl, a README or
+# a launch script holds the same words inside a sentence, a table or a command.
 _STARTED = re.compile(
-    r"Started a local Ray instance|Connecting to existing Ray cluster|Connected to Ray cluster|^ray init kwargs: |"
-    r"Initial validation metrics: |Final validation metrics: |^test_gen_batch meta info: |validation generation end|"
-    r"Checkpoint tracker file does not exist|^Training from scratch|Setting global step to \d|Training Progress: +\d+%\|"
-    r"|^Using LocalLogger is deprecated|Total training steps: \d|total number of steps \d|\[validate_config\]|"
-    r"Size of train dataloader: |^colocated worker base class|Error executing job with overrides|"
-    r"^wandb: (?:Currently logged in|Tracking run|Run data is saved|Syncing run|Detected \[)|"
-    r"^slurmstepd: error|^srun: error|Watchdog caught collective operation timeout|"
-    r"^\++ (?:\S*/)?(?:python3?|torchrun|conda run|ray|accelerate)\b.*verl",
+    r"^(?:20\d\d-\d\d-\d\d \S+\s+(?:INFO|WARNING)\s+\w+\.py:\d+ -- |"  # Ray's own logger
+    r"ray init kwargs: |\(?[\"']?(?:Initial|Final) validation metrics: |test_gen_batch meta info: |"
+    r"validation generation end$|Checkpoint tracker file does not exist: |Training from scratch$|"
+    r"Setting global step to \d+$|Training Progress: +\d+%\||Using LocalLogger is deprecated|"
+    r"(?:Total training steps|Size of train dataloader): \d|Number of steps/epoch \d|\[validate_config\]|"
+    r"colocated worker base class|Error executing job with overrides: |"
+    r"wandb: (?:Currently logged in|Tracking run|Run data is saved|Syncing run|Detected \[)|"
+    r"slurmstepd: error|srun: error|\[rank\d+\]:\[[EW]\d|\*{3} SIG[A-Z]+ received at time=|"
+    r"Epoch \d+/\d+: +\d+%\||\++ (?:\S*/)?(?:python3?|torchrun|conda run|ray|accelerate)\b.*verl)",
     re.MULTILINE,
 )
 _RAY = re.compile(
@@ -28,7 +30,8 @@ _CRASH = re.compile(
 _MARKED = re.compile(r"^[^\[{\n]{0,60}\[(?:METRICS?\] *\{|INFO\] .*\bstep\b)", re.MULTILINE | re.IGNORECASE)
 _CHAT = re.compile(r"<\|im_start\|>|<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>")
 _CODE = re.compile(
-    r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+[(:]|#!/|\{%|#include|package \w|function \w|diff --git |@\w+$)",
+    r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+[(:]|#!/|\{%|#include|package \w|function \w|"
+    r"diff --git |@\w+$)",
     re.MULTILINE,
 )
 _WANDB_OWN = re.compile(
@@ -62,7 +65,7 @@ def has_step_line(words: str) -> bool:
 
 def _is_step_line(line: str, following: str) -> bool:
     for piece in text.lines(1, line):
-        at = records.step_at(piece.body)
+        at = joins.step_at(piece.body)
         if at is None:
             continue
         if pieces.record(piece.body[at:]) is not None:

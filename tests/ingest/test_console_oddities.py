@@ -1,0 +1,591 @@
+"""Oddities of real verl logs, one test each. The numbers are those of the list the readers were built from:
+a lost or cut data, b line prefixes, c one step over several lines, d mixed with other output, e values,
+f names, g steps, h names that changed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.ingest.reading import reading
+
+RAY = "\x1b[36m(TaskRunner pid=7)\x1b[0m "
+
+
+def step_line(step: int, *pieces: str) -> str:
+    return f"step:{step} - " + " - ".join(pieces)
+
+
+def filled(length: int, step: int, tail: str) -> str:
+    """A step line of exactly `length` characters that ends in `tail`."""
+    line = step_line(step, "actor/lr:1e-06")
+    number = 0
+    while len(line) + len(tail) + 60 < length:
+        number += 1
+        line += f" - val-aux/set/m{number}:0.{number}"
+    line += " - val-aux/set/"
+    return line + "p" * (length - len(line) - len(tail) - 6) + ":0.25 "[: 6 - 1] + " " + tail
+
+
+# --- a. lost or cut ------------------------------------------------------------------------
+
+
+def test_oddity_01_a_line_that_wandb_cut_loses_its_last_piece_and_is_marked() -> None:
+    line = filled(4096, 10, "- val-aux/set/last:np.float64(0.")
+    assert len(line) == 4096
+    found = reading(
+        step_line(9, "actor/lr:1e-06", "perf/mfu:0.5") + "\n" + line + "\n\nstep:11 - actor/lr:1e-06\n"
+    )
+    assert found.steps == [9, 10, 11]
+    assert found.cut == [10]
+    assert "val-aux/set/last" not in found.rows[1][1]
+    assert "perf/mfu" not in found.rows[1][1]
+    assert found.kinds == ["cut"]
+
+
+def test_oddity_01_a_cut_line_loses_a_last_number_that_looks_whole() -> None:
+    line = filled(4096, 10, "- val-aux/set/last:0.12")
+    assert "val-aux/set/last" not in reading(line + "\n").rows[0][1]
+
+
+def test_oddity_01_a_cut_that_fell_on_a_blank_leaves_4095_characters() -> None:
+    line = filled(4095, 10, "- val-aux/set/last:0.5 -")
+    found = reading(line + "\n")
+    assert found.cut == [10]
+    assert found.rows[0][1]["val-aux/set/last"] == 0.5
+
+
+def test_oddity_01_a_line_longer_than_that_is_whole() -> None:
+    line = filled(4097, 10, "- val-aux/set/last:0.5")
+    found = reading(line + "\n")
+    assert found.cut == []
+    assert found.rows[0][1]["val-aux/set/last"] == 0.5
+
+
+@pytest.mark.parametrize("end", [" -", " - prompt", " - timing_s/gen", " - timing_s/gen:"])
+def test_oddity_02_a_pasted_line_that_ends_inside_a_piece_is_reported(end: str) -> None:
+    found = reading(f"step:59 - actor/kl_loss:0.25 - actor/lr:0.001{end}\n")
+    assert found.rows == [(59, {"actor/kl_loss": 0.25, "actor/lr": 0.001})]
+    assert found.cut == [59]
+    assert found.kinds == ["truncated"]
+
+
+def test_oddity_02_the_last_number_of_a_file_without_line_end_may_be_half_a_number() -> None:
+    found = reading("step:1 - actor/lr:1e-06 - timing_s/gen:10.7")
+    assert found.rows == [(1, {"actor/lr": 1e-06})]
+    assert found.kinds == ["truncated"]
+
+
+def test_oddity_02_fewer_decimals_than_all_others_tell_a_cut_number() -> None:
+    pieces = [f"actor/m{i}:0.{i}00" for i in range(1, 7)]
+    found = reading(step_line(1, *pieces, "timing_s/gen:10.7") + "\n")
+    assert "timing_s/gen" not in found.rows[0][1]
+    assert found.kinds == ["truncated"]
+
+
+def test_oddity_02_a_last_record_that_stops_short_of_those_before_it_lost_its_end() -> None:
+    pieces = [f"actor/m{i}:0.5" for i in range(9)]
+    whole = "\n".join(step_line(s, *pieces, "perf/mfu:0.25") for s in (1, 2))
+    found = reading(f"{whole}\n{step_line(3, *pieces)}\n")
+    assert list(found.rows[-1][1]) == [f"actor/m{i}" for i in range(8)]
+    assert found.cut == [3]
+
+
+def test_oddity_02_a_last_record_as_short_as_many_before_it_is_whole() -> None:
+    pieces = [f"train/m{i}:0.5" for i in range(9)]
+    lines = [step_line(1, *pieces), step_line(2, *pieces, "val/loss:0.5"), step_line(3, *pieces)]
+    found = reading("\n".join(lines) + "\n")
+    assert len(found.rows[-1][1]) == 9
+    assert found.problems == []
+
+
+def test_oddity_03_metrics_without_a_step_are_a_problem_not_a_row() -> None:
+    tail = "t_length/mean:144.000 - prompt_length/max:146.000 - timing_s/gen:1.977 - timing_s/adv:0.041\n"
+    found = reading(tail + "step:384 - actor/lr:0.5\n")
+    assert found.rows == [(384, {"actor/lr": 0.5})]
+    assert [(p.kind, p.line) for p in found.problems] == [("fragment", 1)]
+    assert "4 metrics" in found.problems[0].message
+
+
+def test_oddity_04_a_text_that_a_tool_cut_inside_json_keeps_its_whole_metrics() -> None:
+    found = reading('{"log": "step:3 - actor/lr:0.5 - critic/score/mean:0.25 - response_l"}\n')
+    assert found.rows == [(3, {"actor/lr": 0.5, "critic/score/mean": 0.25})]
+    assert found.cut == [3]
+
+
+def test_oddity_05_a_log_may_start_in_the_middle_of_a_run() -> None:
+    found = reading("step:383 - actor/lr:0.5\nstep:384 - actor/lr:0.5\n")
+    assert found.steps == [383, 384]
+    assert found.problems == []
+
+
+def test_oddity_06_a_log_that_just_stops_names_no_cause() -> None:
+    found = reading("step:1 - actor/lr:0.5\nvalidation generation end\n")
+    assert found.log == []
+    assert found.facts["last_step_line"] == "1"
+
+
+def test_oddity_07_sigterm_from_outside_is_kept_with_its_time() -> None:
+    found = reading("step:1 - actor/lr:0.5\n*** SIGTERM received at time=1780487418 on cpu 145 ***\n")
+    (line,) = found.log
+    assert (line.kind, line.level, line.step, line.time) == ("sigterm", "error", 1, 1780487418.0)
+
+
+def test_oddity_08_a_broken_pipe_at_exit_is_no_crash() -> None:
+    text = (
+        "(TaskRunner pid=3) step:67 - actor/lr:0.5\n"
+        "(TaskRunner pid=3) Exception ignored in atexit callback: <function teardown at 0x7e>\n"
+        "(TaskRunner pid=3) Traceback (most recent call last):\n"
+        '(TaskRunner pid=3)   File "/x/asyncio/streams.py", line 343, in wait_closed\n'
+        "(TaskRunner pid=3) BrokenPipeError: [Errno 32] Broken pipe\n"
+    )
+    assert reading(text).marks()[-1] == (5, "traceback", "info")
+
+
+def test_oddity_09_a_traceback_after_the_final_validation_is_no_crash() -> None:
+    text = (
+        "step:435 - actor/lr:0.5\n"
+        "\"Final validation metrics: {'val/test_score/x': 0.5}\"\n"
+        "Traceback (most recent call last):\n"
+        '  File "a.py", line 1, in close\n'
+        "RuntimeError: process group is gone\n"
+    )
+    assert reading(text).marks() == [(2, "finished", "info"), (5, "traceback", "info")]
+
+
+# --- b. prefixes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        pytest.param("", id="oddity_10_none"),
+        pytest.param("\x1b[36m(main_task pid=54)\x1b[0m ", id="oddity_11_colour_and_ray"),
+        pytest.param("\x1b[36m(TaskRunnerV1 pid=54)\x1b[0m ", id="oddity_11_newer_ray"),
+        pytest.param("\x1b[2m\x1b[36m(main_task pid=54)\x1b[0m ", id="oddity_12_two_colours"),
+        pytest.param("(main_task pid=54) ", id="oddity_13_no_colour"),
+        pytest.param("(TaskRunner pid=15, ip=10.4.1.33) ", id="oddity_14_address"),
+        pytest.param("(wiQkzJWorkerDict_0:0 WorkerDict pid=93) ", id="oddity_14_worker_name"),
+        pytest.param("[36m(main_task pid=54)[0m ", id="colour_whose_escape_was_lost"),
+        pytest.param("[rank0]: ", id="torchrun"),
+        pytest.param("0: ", id="srun"),
+        pytest.param("INFO:2025-01-01 10:00:00,123:", id="logging"),
+    ],
+)
+def test_a_step_line_is_read_behind_any_prefix(prefix: str) -> None:
+    lines = [prefix + step_line(s, "actor/lr:0.5", "critic/kl:0.25") for s in range(1, 7)]
+    found = reading("\n".join(lines) + "\n")
+    assert found.rows == [(s, {"actor/lr": 0.5, "critic/kl": 0.25}) for s in range(1, 7)]
+    assert found.problems == []
+
+
+@pytest.mark.parametrize(
+    "suffix", ["\x1b[32m [repeated 3x across cluster]\x1b[0m", " [repeated 3x across cluster]"]
+)
+def test_oddity_15_rays_repeat_count_is_no_part_of_the_last_metric(suffix: str) -> None:
+    found = reading(RAY + "step:1 - actor/lr:0.5" + suffix + "\n")
+    assert found.rows == [(1, {"actor/lr": 0.5})]
+    assert found.problems == []
+
+
+def test_oddity_16_a_prefix_without_words_ends_a_record() -> None:
+    found = reading("(TaskRunner pid=3) step:1 - actor/lr:0.5\n(TaskRunner pid=3) \n(TaskRunner pid=3) 6\n")
+    assert found.rows == [(1, {"actor/lr": 0.5})]
+
+
+def test_oddity_17_colours_spelled_out_as_text_are_colours() -> None:
+    found = reading("\\u001b[36m(main_task pid=5)\\u001b[0m step:2 - actor/lr:0.5\n")
+    assert found.rows == [(2, {"actor/lr": 0.5})]
+
+
+def test_oddity_17_a_line_of_json_holds_several_lines_of_log() -> None:
+    text = '{"log": "\\u001b[36m(main_task pid=5)\\u001b[0m step:2 - actor/lr:0.5\\nstep:3 - actor/lr:0.25\\n"}\n'
+    assert reading(text).rows == [(2, {"actor/lr": 0.5}), (3, {"actor/lr": 0.25})]
+
+
+# --- c. one step over several lines --------------------------------------------------------
+
+
+def test_oddity_18_a_terminals_wrap_inside_a_name_is_undone_by_concatenation() -> None:
+    text = "step:60 - actor/lr:0.5 - val-\naux/aime/mean@30:0.25 - perf/mfu:0.5\nTraining Progress:  2%|  | 60/3499\n"
+    assert reading(text).rows == [(60, {"actor/lr": 0.5, "val-aux/aime/mean@30": 0.25, "perf/mfu": 0.5})]
+
+
+def test_oddity_18_a_wrap_at_a_blank_makes_the_next_line_start_with_the_separator() -> None:
+    text = "(TaskRunner pid=3) step:60 - actor/lr:0.5\n - actor/kl:0.25 - perf/mfu:0.5\n"
+    assert reading(text).rows == [(60, {"actor/lr": 0.5, "actor/kl": 0.25, "perf/mfu": 0.5})]
+
+
+@pytest.mark.parametrize("width", [31, 40, 61, 80, 113, 160])
+def test_oddity_18_any_width_of_terminal_gives_the_same_record(width: int) -> None:
+    values = {f"val-aux/aime_2025/reward/best@{i}/mean": i / 7 for i in range(1, 30)}
+    line = RAY.replace("\x1b[36m", "").replace("\x1b[0m", "") + step_line(
+        60, *(f"{n}:{v!r}" for n, v in values.items())
+    )
+    wrapped = "\n".join(line[i : i + width] for i in range(0, len(line), width))
+    found = reading(f"{wrapped}\n(TaskRunner pid=7) \n")
+    assert found.rows == [(60, values)]
+
+
+def test_oddity_19_one_metric_per_line_is_one_record() -> None:
+    names = [f"timing_s/m{i}" for i in range(50)]
+    text = "(TaskRunner pid=15, ip=10.0.0.1) step:1\n" + "".join(f" - {n}:0.5\n" for n in names) + "\nnext\n"
+    found = reading(text)
+    assert found.rows == [(1, dict.fromkeys(names, 0.5))]
+    assert found.lines == [1]
+
+
+def test_oddity_19_a_prefix_on_each_of_these_lines_does_no_harm() -> None:
+    text = RAY + "step:1\n" + RAY + " - actor/lr:0.5\n" + RAY + " - actor/kl:0.25\n"
+    assert reading(text).rows == [(1, {"actor/lr": 0.5, "actor/kl": 0.25})]
+
+
+def test_oddity_20_a_wrapped_number_that_parses_alone_is_still_joined() -> None:
+    text = (
+        "step:6 - actor/ppo_kl:0.0\n01 - val-aux/aime/mean@30:0.0361111062102847\n6 - val-aux/aime/std:0.25\n"
+    )
+    assert reading(text).rows == [
+        (6, {"actor/ppo_kl": 0.001, "val-aux/aime/mean@30": 0.03611110621028476, "val-aux/aime/std": 0.25})
+    ]
+
+
+def test_oddity_20_a_number_printed_on_its_own_after_a_record_is_not_joined() -> None:
+    assert reading("step:6 - actor/lr:0.5\n72\n").rows == [(6, {"actor/lr": 0.5})]
+
+
+def test_oddity_21_initial_validation_printed_over_many_lines_belongs_to_step_0() -> None:
+    text = (
+        "(\"Initial validation metrics: {'val-aux/aime/mean@30': \"\n"
+        " \"np.float64(-0.25), 'val-aux/num_turns/max': np.int32(2), 'val-core/a b': \"\n"
+        ' "np.float64(0.5)}")\n'
+        "step:1 - actor/lr:0.5\n"
+    )
+    assert reading(text).rows == [
+        (0, {"val-aux/aime/mean@30": -0.25, "val-aux/num_turns/max": 2.0, "val-core/a b": 0.5}),
+        (1, {"actor/lr": 0.5}),
+    ]
+
+
+def test_oddity_21_initial_values_that_the_step_line_repeats_are_one_value() -> None:
+    text = "\"Initial validation metrics: {'val/x': 0.51234, 'val/y': 0.25}\"\nstep:0 - val/x:0.512\nstep:1 - actor/lr:0.5\n"
+    found = reading(text)
+    assert found.rows == [(0, {"val/x": 0.512}), (0, {"val/y": 0.25}), (1, {"actor/lr": 0.5})]
+    assert found.problems == []
+
+
+def test_oddity_21_initial_values_that_contradict_the_step_line_are_reported() -> None:
+    found = reading("\"Initial validation metrics: {'val/x': 0.9}\"\nstep:0 - val/x:0.512\n")
+    assert found.rows == [(0, {"val/x": 0.512})]
+    assert found.kinds == ["conflict"]
+
+
+def test_oddity_21_final_validation_belongs_to_the_last_step() -> None:
+    text = "step:434 - actor/lr:0.5\n(main_task pid=5) \"Final validation metrics: {'test_score/x': 0.5}\"\n"
+    assert reading(text).rows == [(434, {"actor/lr": 0.5}), (434, {"test_score/x": 0.5})]
+
+
+def test_oddity_21_initial_values_of_a_resumed_run_belong_to_the_step_it_resumed_from() -> None:
+    text = "Setting global step to 100\nInitial validation metrics: {'val/x': 0.5}\nstep:101 - actor/lr:0.5\n"
+    assert reading(text).rows == [(100, {"val/x": 0.5}), (101, {"actor/lr": 0.5})]
+
+
+def test_oddity_21_other_workers_may_talk_between_the_lines_of_the_dict() -> None:
+    text = (
+        RAY + "(\"Initial validation metrics: {'val/x': \"\n"
+        "(WorkerDict pid=9) kwargs: {'n': 1}\n" + RAY + ' "0.5}")\n'
+        "step:1 - actor/lr:0.5\n"
+    )
+    assert reading(text).rows == [(0, {"val/x": 0.5}), (1, {"actor/lr": 0.5})]
+
+
+# --- d. mixed with other output ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "bar",
+    [
+        "Training Progress:  84%|████  | 67/80 [1:41:07<18:12, 84.06s/it]",
+        "Training Progress: 100%|████| 250/250 [2:00:00<00:00, 2.1s/it]Training Progress: 100%|██| 250/250 [2:0<00:00, 2.2s/it]",
+    ],
+)
+def test_oddity_22_a_bar_glued_before_a_step_line_is_no_part_of_it(bar: str) -> None:
+    found = reading(f"{bar}step:67 - actor/lr:0.5\n")
+    assert found.rows == [(67, {"actor/lr": 0.5})]
+
+
+def test_oddity_22_a_bar_tells_the_planned_steps() -> None:
+    found = reading("Training Progress:  84%|████  | 67/80 [1:41:07<18:12, 84.06s/it]\n")
+    assert found.facts["planned_steps"] == "80"
+    assert found.log == []
+
+
+def test_oddity_22_a_bar_at_its_end_means_finished() -> None:
+    found = reading(
+        "step:80 - actor/lr:0.5\nTraining Progress: 100%|████| 80/80 [2:00:00<00:00, 84.06s/it]\n"
+    )
+    assert found.marks() == [(2, "finished", "info")]
+
+
+def test_oddity_23_after_carriage_returns_the_prefix_holds_for_every_piece() -> None:
+    text = "\x1b[36m(WorkerDict pid=4)\x1b[0m \rLoading:  0%| | 0/7\rTraceback (most recent call last):\n"
+    text += '\x1b[36m(WorkerDict pid=4)\x1b[0m   File "a.py", line 3, in f\n'
+    text += "(TaskRunner pid=9) step:1 - actor/lr:0.5\n\x1b[36m(WorkerDict pid=4)\x1b[0m ValueError: x\n"
+    found = reading(text)
+    assert found.rows == [(1, {"actor/lr": 0.5})]
+    assert [line.text for line in found.log] == ["ValueError: x\n  at a.py:3 in f"]
+
+
+def test_oddity_23_dos_line_ends_are_line_ends() -> None:
+    text = "".join(f"step:{s} - actor/lr:0.5 - actor/kl:0.25\r\n" for s in range(6))
+    found = reading(text)
+    assert found.rows == [(s, {"actor/lr": 0.5, "actor/kl": 0.25}) for s in range(6)]
+    assert found.problems == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Step 1: Analyzing Formula 1 - (..)",
+        "**Step 2: Identify relevant information**",
+        "Extracted equation: 21 - 56 + 65",
+        " - Question 1: 5",
+        '   - Keyword: "..."',
+        "step:1 - Analyze the formula: 5",
+        "step:3 - first we add 2 / 3: 0.5",
+        "step: 4",
+        "step:4",
+        "Let us look at step:5 - the number x/y: 3",
+        '"step:7 - actor/lr:0.5 is what the log says"',
+        "my_step:8 - actor/lr:0.5",
+        "- Part 1/2:5",
+    ],
+)
+def test_oddity_24_text_that_looks_like_a_step_line_is_no_metric(text: str) -> None:
+    assert reading(f"{text}\n").rows == []
+
+
+def test_oddity_24_such_text_right_behind_a_step_line_is_no_metric_either() -> None:
+    text = "step:1 - actor/lr:0.5\n - Question 1: 5\nstep:2 - actor/lr:0.5\n21 - 56 + 65\nstep:3 - actor/lr:0.5\n"
+    assert reading(text).rows == [(s, {"actor/lr": 0.5}) for s in (1, 2, 3)]
+
+
+def test_oddity_25_the_line_that_announces_a_step_is_no_record() -> None:
+    found = reading("(main_task pid=5) epoch 0, step 383\n(main_task pid=5) step:383 - actor/lr:0.5\n")
+    assert found.steps == [383]
+
+
+def test_oddity_26_talk_of_dynamic_sampling_is_no_record_and_no_problem() -> None:
+    found = reading("trial 1: filter out 21 samples from 32 samples\nnum_gen_batches=1. Keep generating...\n")
+    assert (found.rows, found.problems, found.log) == ([], [], [])
+
+
+def test_oddity_27_wandbs_rounded_summary_is_not_read() -> None:
+    text = (
+        "step:67 - actor/lr:5e-07\n"
+        "wandb: Run history:\nwandb:         actor/entropy ▅▄▄▃\nwandb:    +68 ...\n"
+        "wandb: Run summary:\nwandb:              actor/lr 0.0\n"
+    )
+    assert reading(text).rows == [(67, {"actor/lr": 5e-07})]
+
+
+def test_oddity_28_exceptions_that_a_worker_handled_do_not_end_a_run() -> None:
+    failure = (
+        "(LoopWorker pid=8) ERROR:2025-11-19 19:07:43,953:Traceback (most recent call last):\n"
+        '(LoopWorker pid=8)   File "/m/env.py", line 266, in act\n'
+        "(LoopWorker pid=8) ValueError: step 0 - no action\n"
+    )
+    found = reading(f"{failure}(TaskRunner pid=1) step:1 - actor/lr:0.5\n{failure}")
+    assert [(line.kind, line.level) for line in found.log] == [("traceback", "warning")] * 2
+
+
+def test_oddity_28_an_exception_survived_once_is_survived_at_the_end_too() -> None:
+    failure = 'Traceback (most recent call last):\n  File "grader.py", line 3, in grade\nValueError: Can\'t evaluate nan or zoo\n'
+    found = reading(f"{failure}step:1 - actor/lr:0.5\n{failure}")
+    assert {line.level for line in found.log} == {"warning"}
+    assert found.odd == []
+
+
+def test_oddity_29_debugger_prompts_nul_bytes_and_chinese_are_read_over() -> None:
+    text = "(Pdb) \n(W pid=4) \0\0我需要在页面上点击 ¬E ∨ C 🎉\n(TaskRunner pid=1) step:1 - actor/lr:0.5\0\n"
+    found = reading(text)
+    assert found.rows == [(1, {"actor/lr": 0.5})]
+    assert found.marks() == [(1, "info", "info")]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [" - 平均显存占用47.68%，显存峰值占用70.88%", "，显存峰值", " (peak 70 %)", " about as fast as before"],
+)
+def test_oddity_30_prose_behind_the_last_metric_is_reported_and_harmless(prose: str) -> None:
+    found = reading(f"step:3 - actor/lr:0.5 - perf/tgs/actor:2029.7497964667414{prose}\n")
+    assert found.rows == [(3, {"actor/lr": 0.5, "perf/tgs/actor": 2029.7497964667414})]
+    assert found.kinds == ["unreadable"]
+    assert found.cut == []
+
+
+def test_oddity_31_a_format_sign_left_in_does_not_hide_a_checkpoint() -> None:
+    found = reading(
+        "Found checkpoint: %s /c/global_step_105\nCheckpoint tracker file does not exist: %s /c/latest.txt\n"
+    )
+    assert [line.kind for line in found.log] == ["checkpoint_found", "info"]
+
+
+# --- e. values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("printed", "value"),
+    [
+        ("np.float64(-0.25)", -0.25),
+        ("np.int32(2)", 2.0),
+        ("numpy.float32(0.5)", 0.5),
+        ("tensor(0.5)", 0.5),
+        ("tensor(0.5, device='cuda:0')", 0.5),
+        ("np.True_", 1.0),
+        ("True", 1.0),
+        ("255486", 255486.0),
+        ("-0.000", -0.0),
+        ("1e-06", 1e-06),
+        ("-2.62e-06", -2.62e-06),
+        ("4.35e-11", 4.35e-11),
+        ("-1", -1.0),
+        ("0.0", 0.0),
+    ],
+)
+def test_oddity_33_34_35_37_38_values_as_python_and_numpy_print_them(printed: str, value: float) -> None:
+    found = reading(f"step:1 - actor/x:{printed} - actor/lr:0.5\n")
+    assert found.rows == [(1, {"actor/x": value, "actor/lr": 0.5})]
+
+
+def test_oddity_33_wrapped_and_bare_numbers_stand_on_one_line() -> None:
+    line = "actor/entropy:9.48 - actor/kl_loss:np.float64(0.0001)"
+    found = reading("".join(f"step:{s} - {line}\n" for s in range(8)))
+    assert found.rows == [(s, {"actor/entropy": 9.48, "actor/kl_loss": 0.0001}) for s in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "raw"),
+    [
+        ("nan", "nan"),
+        ("inf", "inf"),
+        ("-inf", "-inf"),
+        ("np.float64(nan)", "nan"),
+        ("np.float64(-inf)", "-inf"),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 6], ids=["slow", "fast"])
+def test_oddity_36_values_that_are_not_finite_are_kept_apart(printed: str, raw: str, before: int) -> None:
+    wrap = "np.float64({})" if printed.startswith("np.") else "{}"
+    usual = "".join(f"step:{s} - actor/pg_loss:{wrap.format(0.5)} - actor/lr:0.5\n" for s in range(before))
+    found = reading(f"{usual}step:9 - actor/pg_loss:{printed} - actor/lr:0.5\n")
+    assert found.rows[-1] == (9, {"actor/lr": 0.5})
+    assert found.odd == [(9, "actor/pg_loss", raw)]
+
+
+def test_oddity_37_none_is_no_value_and_no_nan() -> None:
+    found = reading("step:1 - val/x:None - actor/lr:0.5\n'Final validation metrics: None'\n")
+    assert found.rows == [(1, {"actor/lr": 0.5})]
+    assert (found.odd, found.problems) == ([], [])
+
+
+def test_oddity_39_a_dead_signal_of_zeros_is_kept_as_zeros() -> None:
+    found = reading("".join(f"step:{s} - actor/pg_loss:0.0\n" for s in range(9)))
+    assert found.rows == [(s, {"actor/pg_loss": 0.0}) for s in range(9)]
+
+
+# --- f. names ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("timing_s/agent_loop/slowest/generate_sequences", id="oddity_40_deep"),
+        pytest.param("val-core/openai/gsm8k/reward/mean@1", id="oddity_40_slash_in_the_data_source"),
+        pytest.param("val-aux/AIME2025/best@30/mean", id="oddity_41_at_and_capitals"),
+        pytest.param("val/webshop_task_score (not success_rate)", id="oddity_42_blanks_and_parentheses"),
+        pytest.param("val/score (a - b)", id="oddity_42_separator_in_parentheses"),
+        pytest.param("actor/lr(1e-4)", id="oddity_42_scaled_lr"),
+        pytest.param("train/time(s)", id="oddity_42_unit"),
+        pytest.param("val/a:b", id="oddity_42_colon"),
+        pytest.param("actor/comm_eff/mask_ratio/layer_3", id="oddity_43_custom_group"),
+        pytest.param("state_tokens/模型", id="oddity_43_other_script"),
+        pytest.param("actor/perf/max_memory_allocated_gb", id="oddity_45_nested_perf"),
+        pytest.param("perf/tgs/gen", id="oddity_45_fork"),
+    ],
+)
+def test_a_name_reaches_to_the_last_colon_of_its_piece(name: str) -> None:
+    lines = "".join(f"step:{s} - actor/kl:0.5 - {name}:0.25 - actor/x:1\n" for s in range(6))
+    found = reading(lines)
+    assert found.rows == [(s, {"actor/kl": 0.5, name: 0.25, "actor/x": 1.0}) for s in range(6)]
+    assert found.problems == []
+
+
+def test_oddity_43_forks_log_names_without_a_group() -> None:
+    found = reading("step:1 - loss:0.5 - reward_mean:0.25\nstep:2 - reward:0.5\n")
+    assert found.rows == [(1, {"loss": 0.5, "reward_mean": 0.25}), (2, {"reward": 0.5})]
+
+
+def test_oddity_44_a_record_may_hold_hundreds_of_names() -> None:
+    names = [f"val-aux/d{i}/reward/best@{i}/mean" for i in range(283)]
+    found = reading("".join(step_line(s, *(f"{n}:{s}.5" for n in names)) + "\n" for s in range(6)))
+    assert found.rows == [(s, dict.fromkeys(names, s + 0.5)) for s in range(6)]
+
+
+# --- g. steps ------------------------------------------------------------------------------
+
+
+def test_oddity_46_step_0_may_hold_validation_only() -> None:
+    found = reading("step:0 - val-core/x/acc/mean@1:0.5\nstep:1 - actor/lr:0.5\n")
+    assert found.rows == [(0, {"val-core/x/acc/mean@1": 0.5}), (1, {"actor/lr": 0.5})]
+
+
+def test_oddity_47_a_step_logged_twice_on_purpose_stays_two_records() -> None:
+    found = reading("step:372 - train/loss:0.5\nstep:372 - val/loss:0.25\n")
+    assert found.rows == [(372, {"train/loss": 0.5}), (372, {"val/loss": 0.25})]
+    assert found.problems == []
+
+
+def test_oddity_48_the_step_of_the_line_counts_not_a_counter_in_it() -> None:
+    assert reading("step:12 - training/global_step:13 - training/epoch:249\n").steps == [12]
+
+
+def test_oddity_49_a_resume_is_kept_as_lines_and_facts() -> None:
+    text = (
+        "Found checkpoint: %s /c/global_step_105\nSetting global step to 105\nResuming from /c/global_step_105\n"
+        "Training Progress: 100%|██████████| 105/105 [00:00<?, ?it/s]\n"
+    )
+    found = reading(text)
+    assert [line.kind for line in found.log] == ["checkpoint_found", "resumed", "resumed"]
+    assert found.facts["resumed_from"] == "105"
+
+
+def test_oddity_49_a_rewind_in_one_file_stays_in_file_order() -> None:
+    found = reading(
+        "step:1 - actor/lr:0.5\nstep:2 - actor/lr:0.5\nSetting global step to 1\nstep:2 - actor/lr:0.25\n"
+    )
+    assert found.rows == [(1, {"actor/lr": 0.5}), (2, {"actor/lr": 0.5}), (2, {"actor/lr": 0.25})]
+
+
+def test_oddity_h_old_and_new_names_are_kept_as_logged() -> None:
+    found = reading(
+        "step:1 - timing/gen:1.5 - actor/entropy_loss:0.5 - critic/kl_coeff:0.25 - mfu/actor:0.5\n"
+    )
+    assert list(found.rows[0][1]) == ["timing/gen", "actor/entropy_loss", "critic/kl_coeff", "mfu/actor"]
+
+
+def test_a_line_printed_twice_into_one_keeps_what_can_be_read() -> None:
+    found = reading("step:1 - actor/lr:0.5 - actor/kl:0.25(WorkerDict pid=5) hello - 3\n")
+    assert found.rows == [(1, {"actor/lr": 0.5, "actor/kl": 0.25})]
+    assert "unreadable" in found.kinds
+
+
+def test_times_are_those_seen_last_before_a_record() -> None:
+    text = (
+        "step:1 - actor/lr:0.5\n2024-12-10 06:50:29,276\tINFO worker.py:1752 -- Started a local Ray instance.\n"
+        "step:2 - actor/lr:0.5\n[2024-12-10 06:51:29,000 E 1 2] x.cc: y\nstep:3 - actor/lr:0.5\n"
+    )
+    first, second, third = reading(text).times
+    assert math.isnan(first)
+    assert (second, third) == (1733813429.276, 1733813489.0)
