@@ -85,7 +85,12 @@ def _smooth(middle: Floats, breaks: NDArray[np.bool_]) -> Floats:
     out = middle.copy()
     for a, b in pieces(breaks):
         if b - a >= _SMOOTHED:
-            steady = np.sort(sliding_window_view(np.pad(middle[a:b], 2, mode="edge"), 5), axis=1)[:, 2]
-            padded = np.pad(steady, 1, mode="edge")
-            out[a:b] = (padded[:-2] + padded[1:-1] + padded[2:]) / 3
+            steady = np.sort(sliding_window_view(_wider(_wider(middle[a:b])), 5), axis=1)[:, 2]
+            wide = _wider(steady)
+            out[a:b] = (wide[:-2] + wide[1:-1] + wide[2:]) / 3
     return out
+
+
+def _wider(values: Floats) -> Floats:
+    """`values` (n,) with its ends repeated, (n + 2,)."""
+    return np.concatenate((values[:1], values, values[-1:]))

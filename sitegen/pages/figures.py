@@ -239,12 +239,10 @@ def _limit(
     if not known:
         return ()
     values = [limit for _, limit in known]
-    onset = incident.threshold if incident.threshold is not None else values[-1]
-    label = f"{incident.rule} limit {charts.human(onset)}"
-    if max(values) - min(values) > 0.01 * abs(values[-1]):
-        label += f" at step {incident.first}"
-    elif within is not None:
-        known = [(within.first, values[-1]), (within.last, values[-1])]
+    label = f"{incident.rule} limit"
+    if max(values) - min(values) <= 0.01 * abs(values[-1]):  # it never moved
+        label += f" {charts.human(values[-1])}"
+        known = known if within is None else [(within.first, values[-1]), (within.last, values[-1])]
     return (charts.Limit(label, tuple(step for step, _ in known), tuple(limit for _, limit in known)),)
 
 
