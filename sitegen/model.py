@@ -360,6 +360,10 @@ class Rule:
     sql: str
     sections: Mapping[str, str]  # heading -> Markdown
     path: str
+    relation: str = "steps"  # what a row is: "steps", "evals" (validations) or "events" (log lines)
+    persist: tuple[int, int] = (1, 1)  # opens when true in k of m rows
+    exit: int = 0  # rows of calm that close it
+    mute: bool = False  # opens nothing during warm-up
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,14 +29,16 @@ def draw(case: CaseView) -> Drawing:
     charts = tuple(
         (name, _range(values), _svg(name, values, case.expect)) for name, values in case.series.items()
     )
-    return Drawing(case.name, bool(case.expect), _expectation(case.expect), charts)
+    return Drawing(case.name, case.outcome == "fires", _expectation(case), charts)
 
 
-def _expectation(expect: Sequence[tuple[int, int]]) -> str:
-    if not expect:
+def _expectation(case: CaseView) -> str:
+    if case.outcome == "not_applicable":
+        return "cannot be checked"
+    if case.outcome != "fires":
         return "stays silent"
-    spans = ", ".join(f"{first}–{last}" if last != first else str(first) for first, last in expect)
-    return f"fires on rows {spans}"
+    rows = ", ".join(f"{first}–{last}" if last != first else str(first) for first, last in case.expect)
+    return f"fires on rows {rows}" if rows else "fires"
 
 
 def _range(values: Sequence[float | None]) -> str:

@@ -12,6 +12,7 @@ from sitegen.pages import render as rendering
 from sitegen.reports.shapes import ArchiveReport, RuleView
 
 PATH = "rules/"
+PHASE = "phase"
 GROUPS = {
     "PHASE": "Phases",
     "REW": "Reward",
@@ -31,6 +32,11 @@ GROUPS = {
     "RUN": "Process failures",
     "TRC": "Tool traces",
     "META": "Reproducibility",
+}
+_ROWS = {
+    "steps": "every logged step",
+    "evals": "every validation",
+    "events": "log lines that matter, such as tracebacks and out-of-memory errors",
 }
 _SECTIONS = ("Condition", "Why it matters", "Likely causes", "What to do", "What else looks like this")
 _HIDDEN = ("Cases", "Sources")
@@ -59,6 +65,7 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
         search=False,
         groups=sorted(groups.items(), key=lambda item: (places.get(item[0], len(places)), item[0])),
         outcomes=Outcome,
+        phase=PHASE,
         summaries={view.rule.code: prose.inline(view.rule.summary) for view in archive.rules},
         runs=len(archive.runs),
     )
@@ -81,9 +88,28 @@ def page(view: RuleView, render: rendering.Render) -> Page:
         summary=prose.inline(rule.summary),
         sections=_sections(rule.sections),
         sources=_sources(rule.sections),
+        condition=condition(rule),
         cases=tuple(cases.draw(case) for case in view.cases),
         outcomes=Outcome,
     )
+
+
+def condition(rule: Rule) -> list[str]:
+    """When the rule opens and closes, in sentences; what is compared is in its summary and query."""
+    opens, of = rule.persist
+    said = [f"Looks at {_ROWS.get(rule.relation, rule.relation)}."]
+    if rule.kind != "incident":
+        return said
+    if of > 1:
+        rows = "all" if opens == of else f"{opens} of"
+        said.append(f"Opens when the condition holds in {rows} {of} rows in a row, at the first of them.")
+    else:
+        said.append("Opens in the first row in which the condition holds.")
+    if rule.exit:
+        said.append(f"Closes after {words.plural(rule.exit, 'row')} of calm; shorter gaps are bridged.")
+    if rule.mute:
+        said.append("Silent during warm-up.")
+    return said
 
 
 def _group(rule: Rule) -> str:

@@ -103,7 +103,9 @@ class Reports:
 
     def _cases(self) -> dict[str, tuple[CaseView, ...]]:
         return {
-            rule.code: tuple(CaseView(one.name, one.series, one.expect) for one in rules.cases(rule))
+            rule.code: tuple(
+                CaseView(one.name, one.series, one.expect, one.outcome) for one in rules.cases(rule)
+            )
             for rule in self._cards
         }
 

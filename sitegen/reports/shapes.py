@@ -160,7 +160,8 @@ class CaseView:
 
     name: str
     series: Mapping[str, tuple[float | None, ...]]
-    expect: tuple[tuple[int, int], ...]  # row spans, 1-based, inclusive; empty = silent
+    expect: tuple[tuple[int, int], ...]  # row spans, 1-based, inclusive; may be empty though it fires
+    outcome: str = "silent"  # "fires", "silent" or "not_applicable"
 
 
 @dataclass(frozen=True, slots=True)

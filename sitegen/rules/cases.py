@@ -38,6 +38,7 @@ class Sketch:
     name: str
     series: Mapping[str, tuple[float | None, ...]]
     expect: tuple[tuple[int, int], ...]
+    outcome: str = "silent"  # "fires", "silent" or "not_applicable"
 
 
 def cases(rule: Definition) -> tuple[Sketch, ...]:
@@ -151,7 +152,8 @@ def _sketch(case: Table) -> Sketch:
         )
     expect = casetext.expected(case)
     spans = () if isinstance(expect, str) else tuple((span.first, span.last) for span in expect)
-    return Sketch(str(case.values["name"]), series, spans)
+    outcome = expect if isinstance(expect, str) else "fires" if expect else "silent"
+    return Sketch(str(case.values["name"]), series, spans, outcome)
 
 
 def _stretched(text: str, rows: int, name: str) -> Any:

@@ -447,7 +447,7 @@ def _rule_view(card: Rule, reports: tuple[RunReport, ...], incidents: tuple[Inci
     outcomes = Counter(v.outcome for report in reports for v in report.verdicts if v.rule == card.code)
     flat = tuple(0.03 for _ in range(60))
     cases = (
-        CaseView("a rise to twice the baseline", {"kl_ref": flat[:40] + (0.09,) * 20}, ((41, 60),)),
+        CaseView("a rise to twice the baseline", {"kl_ref": flat[:40] + (0.09,) * 20}, ((41, 60),), "fires"),
         CaseView("a short dip is noise", {"kl_ref": flat, "score": (None, *flat[1:])}, ()),
     )
     return RuleView(card, tuple(i for i in incidents if i.rule == card.code), dict(outcomes), cases)
