@@ -27,6 +27,7 @@ from sitegen.redact import redact
 
 FILES = ("run.json", "steps.parquet", "extras.parquet", "lines.parquet")
 MARK = "fingerprint"
+SPOOLED = 48 << 20  # bytes of values kept in memory while a run is read; the rest waits on disk
 MAX_PROBLEMS = 1000  # per run; the rest is counted
 
 
@@ -155,7 +156,7 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     toml = RunToml()
     if run.toml is not None:
         toml = runtoml.load(Source(run.toml.path, run.toml.file, run.toml.size))
-    with Spool(folder / "spool") as spool:
+    with Spool(folder / "spool", SPOOLED) as spool:
         staged = [
             stage(Source(each.path, each.file, each.size), by_name(each.format), each.sha or "", spool)
             for each in run.inputs

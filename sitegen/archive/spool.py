@@ -16,8 +16,6 @@ import numpy as np
 
 from sitegen.model import Floats, NonFinite, Rows
 
-BUDGET = 48 << 20  # bytes of values kept in memory, per run
-
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -36,9 +34,12 @@ class Part:
 
 
 class Spool:
-    """Append-only store of parts. Use as a context manager: leaving it removes the file."""
+    """Append-only store of parts: `budget` bytes of values in memory, the rest in `file`.
 
-    def __init__(self, file: Path, budget: int = BUDGET) -> None:
+    Use as a context manager: leaving it removes the file.
+    """
+
+    def __init__(self, file: Path, budget: int) -> None:
         self._file = file
         self._budget = budget
         self._kept: dict[int, Part] = {}

@@ -1,0 +1,61 @@
+"""Run ids."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitegen.archive import ids
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("train.log", "train"),
+        ("train.log.gz", "train"),
+        ("train.log.2.gz", "train"),
+        ("metrics.jsonl.zst", "metrics"),
+        ("qwen2.5-7b-grpo_1.jsonl", "qwen2.5-7b-grpo_1"),
+        ("trainer.experiment_name=", "trainer.experiment_name="),
+        (".log", ".log"),
+        ("lr1e-6", "lr1e-6"),
+    ],
+)
+def test_stem(name: str, stem: str) -> None:
+    assert ids.stem(name) == stem
+
+
+@pytest.mark.parametrize(
+    ("path", "slug"),
+    [
+        ("grpo", "grpo"),
+        ("Team/Qwen2.5 7B/run#1", "team-qwen2.5-7b-run-1"),
+        ("Café", "cafe"),
+        ("a__b//c", "a__b-c"),
+        ("-x-", "x"),
+    ],
+)
+def test_slug(path: str, slug: str) -> None:
+    assert ids.slug(path) == slug
+
+
+def test_letters_that_cannot_be_written_are_made_up_for_by_a_hash() -> None:
+    one, two = ids.slug("实验1"), ids.slug("测试1")
+    assert one != two
+    assert one.startswith("1-") and two.startswith("1-")
+    assert ids.slug("实验").startswith("run-")
+
+
+def test_a_long_path_is_cut_and_told_apart_by_its_hash() -> None:
+    one, two = ids.slug("x" * 200 + "1"), ids.slug("x" * 200 + "2")
+    assert len(one) == len(two) == 100 and one != two
+
+
+def test_of_runs_that_share_an_id_the_one_spelled_like_it_keeps_it() -> None:
+    found = ids.assign(["a/b", "a-b", "A-B"])
+    assert found["a-b"] == "a-b"
+    assert found["a/b"].startswith("a-b-") and found["A-B"].startswith("a-b-")
+    assert len(set(found.values())) == 3
+
+
+def test_an_id_does_not_depend_on_other_runs() -> None:
+    assert ids.assign(["p/one"])["p/one"] == ids.assign(["p/one", "p/two", "q"])["p/one"]

@@ -1,0 +1,61 @@
+"""run.toml: what is used, and what is told about the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.archive.conftest import Made, curve, kinds
+
+
+def test_every_key_is_used(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file(
+        "a/run.toml",
+        'title = "T"\nproject = "P"\nexperiment = "E"\ntags = ["x", "y"]\nowner = "O"\nhardware = "8 x H100"\n'
+        'gpus = 8\nbaseline = "other"\nnotes = "N"\naliases = ["old"]\nalgorithm = "GSPO"\nmodel = "M"\n'
+        'verl_version = "0.7"\ncommit = "abc"\nplanned_steps = 9\nfinished = true\nstatus = "running"\n',
+    )
+    run = made.run()
+    assert (run.title, run.project, run.experiment, run.tags, run.owner) == ("T", "P", "E", ("x", "y"), "O")
+    assert (run.hardware, run.gpus, run.baseline, run.notes, run.aliases) == ("8 x H100", 8, "other", "N", ("old",))
+    assert (run.algorithm, run.model, run.verl_version, run.commit) == ("GSPO", "M", "0.7", "abc")
+    assert (run.planned_steps, run.finished, run.growing) == (9, True, True)
+    assert run.problems == ()
+
+
+def test_an_unknown_key_names_the_nearest_one_and_its_line(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", 'title = "T"\nbaselin = "b"\n')
+    run = made.run()
+    (problem,) = run.problems
+    assert (problem.path, problem.line, problem.kind) == ("a/run.toml", 2, "run-toml")
+    assert "baselin" in problem.message and "baseline" in problem.hint
+    assert run.title == "T"
+
+
+@pytest.mark.parametrize("line", ["gpus = 0", "gpus = true", 'gpus = "8"', "title = 3", "tags = [1]", 'finished = "yes"'])
+def test_a_value_of_the_wrong_type_is_left_out_and_told(made: Made, line: str) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", line)
+    assert kinds(made.run().problems) == ["run-toml"]
+
+
+@pytest.mark.parametrize("text", [b"title = ", b"\xff\xfe\x00", b"[[[[", b"title = 'a'\ntitle = 'b'"])
+def test_a_broken_file_stops_nothing(made: Made, text: bytes) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", text)
+    run = made.run()
+    assert run.steps == 3
+    assert kinds(run.problems) == ["run-toml"]
+
+
+def test_secrets_in_notes_are_redacted(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", 'notes = "ask jane@lab.example.org"\n')
+    assert made.run().notes == "ask [redacted:email]"
+
+
+def test_a_single_tag_may_be_written_without_a_list(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", 'tags = "one"\n')
+    assert made.run().tags == ("one",)
