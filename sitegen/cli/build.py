@@ -30,7 +30,8 @@ def command(
     A second build works on what changed only. The last good site stays until the new one is complete.
     """
     screen = Screen(quiet)
-    runs = options.existing(options.settings(config_file, runs).runs)
+    settings = options.settings(config_file, runs, home)
+    runs, home = options.existing(settings.runs), settings.home
     built = mkdocs_plugin.build(
         options.site_config_file(config_file), runs=runs, home=home, out=out, progress=screen.progress
     )

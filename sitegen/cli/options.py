@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +20,8 @@ runs_argument = click.argument("runs", type=click.Path(path_type=Path), required
 home_option = click.option(
     "--home",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the archive. Default: `.sitegen` beside RUNS.",
+    help="Folder for the archive. Default: `.sitegen` beside RUNS where that is below this folder, else a "
+    "folder of its own in the user's cache: nothing is left beside logs that lie elsewhere.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 config_option = click.option(
@@ -40,7 +43,17 @@ def settings(config_file: Path | None, runs: Path | None = None, home: Path | No
     own = site_config_file(config_file)
     packaged = config_file is None and own.parent.resolve() != Path.cwd().resolve()
     base = Config() if packaged else mkdocs_plugin.read_settings(own)
-    return base.with_paths(runs=runs, home=home)
+    asked = base.with_paths(runs=runs, home=home)
+    if asked.home is None and Path.cwd() not in asked.archive_home.resolve().parents:
+        return asked.with_paths(home=cache_home(asked.runs))
+    return asked
+
+
+def cache_home(runs: Path) -> Path:
+    """Where the archive of `runs` is kept when its own neighbourhood is not ours to write to."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    place = runs.resolve()
+    return cache / "sitegen" / f"{place.name}-{hashlib.sha256(bytes(place)).hexdigest()[:8]}"
 
 
 def existing(runs: Path) -> Path:

@@ -24,7 +24,8 @@ def command(runs: Path | None, port: int, config_file: Path | None, home: Path |
     """Build and serve the site on loopback until Ctrl-C; open pages reload after each build."""
     screen = Screen(quiet)
     own = options.site_config_file(config_file)
-    runs = options.existing(options.settings(config_file, runs).runs)
+    settings = options.settings(config_file, runs, home)
+    runs, home = options.existing(settings.runs), settings.home
 
     def address(line: str) -> None:
         screen.line(line) if line.startswith("http") else screen.note(line)
