@@ -11,7 +11,7 @@ import orjson
 import sitegen
 from sitegen.errors import Problem
 from sitegen.model import Incident, Severity
-from sitegen.pages.report_md import escape
+from sitegen.pages.report_md import advised, escape
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api
 
@@ -85,9 +85,9 @@ def _markdown_row(report: RunReport, incident: Incident) -> str:
         report.run.id,
         _where(incident),
         incident.message,
-        incident.advice[0] if incident.advice else "",
     )
-    return f"| {' | '.join(escape(cell) for cell in cells)} |"
+    advice = advised(incident.advice[0], report.run.config) if incident.advice else ""
+    return f"| {' | '.join(escape(cell) for cell in cells)} | {advice} |"
 
 
 def sarif(reports: Sequence[RunReport]) -> bytes:

@@ -173,7 +173,7 @@ def _incident(incident: Incident, config: Mapping[str, str]) -> str:
     where = words.span(incident.first, incident.last)
     parts = [
         f"### {incident.anchor}",
-        f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {escape(_closed(incident.message))}",
+        f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {_closed(incident.message)}",
         _numbers(incident.evidence.facts),
         _bullets("Likely causes", incident.causes, config),
         _bullets("What to do", incident.advice, config),
@@ -183,7 +183,7 @@ def _incident(incident: Incident, config: Mapping[str, str]) -> str:
 
 
 def _closed(text: str) -> str:
-    return text if text.endswith((".", "…", "?")) else f"{text}."
+    return escape(text if text.endswith((".", "…", "?")) else f"{text}.")
 
 
 def _numbers(facts: Sequence[Fact]) -> str:
@@ -199,10 +199,10 @@ def _numbers(facts: Sequence[Fact]) -> str:
 
 
 def _bullets(title: str, lines: Sequence[str], config: Mapping[str, str]) -> str:
-    return f"{title}:\n\n" + "\n".join(f"- {_advice(line, config)}" for line in lines) if lines else ""
+    return f"{title}:\n\n" + "\n".join(f"- {advised(line, config)}" for line in lines) if lines else ""
 
 
-def _advice(line: str, config: Mapping[str, str]) -> str:
+def advised(line: str, config: Mapping[str, str]) -> str:
     """A line of a card, which is Markdown: code stays code, with the run's own value behind it."""
     found, place = [], 0
     for match in _CODE.finditer(line):
@@ -212,7 +212,7 @@ def _advice(line: str, config: Mapping[str, str]) -> str:
 
 
 def _prose(text: str) -> str:
-    return text.replace("<", "&lt;").replace("\n", " ")
+    return text.replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
 
 
 def _with_value(key: str, config: Mapping[str, str]) -> str:
