@@ -11,6 +11,8 @@ from sitegen.charts.markup import drawn
 
 _LANES = 4
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
+_FLIP = 0.92
+_RANK = {"critical": 0, "error": 1, "warning": 2, "info": 3}
 _WORDS = {"critic_warmup": "critic warm-up", "warmup": "warm-up"}
 
 
@@ -63,26 +65,33 @@ def _resume(step: int, frame: Frame) -> str:
 
 
 def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:
-    """Each mark with the lowest lane in which its name does not run into the one before.
+    """Each mark with the lowest lane in which its name runs into no other; the worst choose first.
 
-    Where every lane is taken the mark stands in the lowest without its name.
+    A mark without room, and a remark that would need a second lane, stands in the lowest without its name.
     """
-    free = [-1.0] * _LANES
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(_LANES)]
     out = []
-    for mark in sorted(frame.marks, key=lambda one: (one.step, one.label)):
-        at = frame.position(mark.step)
-        lane = next((k for k in range(_LANES) if free[k] <= at), None)
+    for mark in sorted(frame.marks, key=lambda one: (_RANK.get(one.severity, 9), one.step, one.label)):
+        left, right = _room(frame.position(mark.step))
+        lanes = taken[:1] if mark.severity == "info" else taken
+        free = (k for k, lane in enumerate(lanes) if all(right <= a or left >= b for a, b in lane))
+        lane = next(free, None)
         if lane is None:
             out.append((replace(mark, label=""), 0))
         else:
-            free[lane] = at + _ROOM
+            taken[lane].append((left, right))
             out.append((mark, lane))
-    return out
+    return sorted(out, key=lambda one: (one[0].step, one[1]))
+
+
+def _room(at: float) -> tuple[float, float]:
+    """What a mark and its name cover; near the right end the name stands left of the mark."""
+    return (at - _ROOM, at + 0.01) if at > _FLIP else (at, at + _ROOM)
 
 
 def _mark(mark: Mark, lane: int, frame: Frame) -> str:
     at = frame.position(mark.step)
-    flip = at > 0.92
+    flip = at > _FLIP
     side = f"right:{1 - at:.2%}" if flip else f"left:{at:.2%}"
     return (
         f'<a class="sg-mark sg-mark--{escape(mark.severity)}{" sg-mark--flip" if flip else ""}" '

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sitegen.charts.labels import tick_labels
+from sitegen.charts.labels import human, tick_labels
 from sitegen.model import Floats
 
 _REACH = 1.5  # spans of the core that still belong to the picture
 _LOG_RATIO = 2000.0  # a positive core over more than three decades reads better on a log axis
+_WIDEST = 7  # characters of a label
 _HUGE = 1e300  # differences of larger doubles overflow
 
 
@@ -118,5 +119,6 @@ def _decade(k: int) -> str:
 
 def _flat_axis(value: float) -> Axis:
     half = abs(value) / 2 or 1.0
-    labels, offset = tick_labels([value], abs(value) / 100 or 1.0)
-    return Axis(value - half, value + half, (value,), tuple(labels), offset)
+    texts = (human(value, digits).replace("\u202f", "") for digits in (3, 2, 1))
+    label = next((text for text in texts if len(text) <= _WIDEST), human(value, 1))
+    return Axis(value - half, value + half, (value,), (label,))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from sitegen import charts
+from sitegen.metrics import glossary
 from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
-from sitegen.pages import advice, figures, words
+from sitegen.pages import advice, evidence, figures, words
 from sitegen.reports.shapes import RunReport
 
 
@@ -60,7 +61,7 @@ class Checks:
     fired: int
     clear: int
     unchecked: tuple[Unchecked, ...]
-    missing: tuple[tuple[str, int], ...]  # (metric, rules that wanted it), most wanted first
+    missing: tuple[str, ...]  # what rules lacked, as people call it, most wanted first
 
     @property
     def sentence(self) -> str:
@@ -78,6 +79,7 @@ class Happened:
     counts: tuple[tuple[str, str], ...]  # (severity word, "2 errors"), worst first
     cards: tuple[Card, ...]
     remarks: tuple[Card, ...]
+    remarked: str  # "GRD-01 Gradient spike (4), LOG-03 Step gap"
     checks: Checks
 
 
@@ -90,6 +92,7 @@ def happened(report: RunReport, within: charts.Frame | None) -> Happened:
         counts=tuple((word, words.severity(word, n)) for word, n in words.worst(found)),
         cards=_told_once(card(one, report, within) for one in serious),
         remarks=_told_once(card(one, report, within, drawn=False) for one in remarks),
+        remarked=_list(remarks),
         checks=checks(report),
     )
 
@@ -107,7 +110,7 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         causes=advice.lines(incident.causes, report.run.config),
         advice=advice.lines(incident.advice, report.run.config),
         lines=incident.evidence.lines,
-        figure=figures.moment(incident, report, within) if drawn else None,
+        figure=evidence.moment(incident, report, within) if drawn else None,
     )
 
 
@@ -126,7 +129,7 @@ def checks(report: RunReport) -> Checks:
     """Verdicts counted, three-valued: what could not run is never clear."""
     outcomes = Counter(verdict.outcome for verdict in report.verdicts)
     skipped = [verdict for verdict in report.verdicts if verdict.outcome == Outcome.NOT_APPLICABLE]
-    wanted = Counter(name for verdict in skipped for name in verdict.missing)
+    wanted = Counter(_called(name) for verdict in skipped for name in verdict.missing)
     return Checks(
         rules=len(report.verdicts),
         fired=outcomes[Outcome.FIRED],
@@ -134,13 +137,28 @@ def checks(report: RunReport) -> Checks:
         unchecked=tuple(
             Unchecked(one.rule, _title(one.rule, report), one.missing, one.reason) for one in skipped
         ),
-        missing=tuple(sorted(wanted.items(), key=lambda item: (-item[1], item[0]))),
+        missing=tuple(sorted(wanted, key=lambda name: (-wanted[name], name))),
     )
+
+
+def _called(key: str) -> str:
+    """`vf_explained_var` is "explained variance"; what is no metric keeps its own words."""
+    metric = glossary().by_key(key)
+    if metric is None:
+        return key.replace("_", " ")
+    first, rest = metric.title[:1], metric.title[1:]
+    return metric.title if rest[:1].isupper() else first.lower() + rest
 
 
 def _title(code: str, report: RunReport) -> str:
     rule = report.rules.get(code)
     return rule.title if rule else ""
+
+
+def _list(incidents: Iterable[Incident]) -> str:
+    """Rules with how often they fired."""
+    often = Counter(f"{one.rule} {one.title}" for one in incidents)
+    return ", ".join(name if n == 1 else f"{name} ({n})" for name, n in often.items())
 
 
 def _when(incident: Incident) -> str:

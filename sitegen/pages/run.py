@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -14,6 +15,7 @@ from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
 _LINES = 200  # log lines shown; the rest is in the run's JSON
+_UNFOLDED = 12  # validation metrics shown where none is a core one
 _FIRST = 200  # characters of a first piece of advice above the fold
 
 
@@ -47,6 +49,14 @@ class ValidationRow:
     last: str
     n: int
     spark: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Validations:
+    """Validation metrics in the table, and those in the fold below it."""
+
+    shown: tuple[ValidationRow, ...]
+    folded: tuple[ValidationRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ def page(report: RunReport, render: rendering.Render) -> Page:
         ribbon=charts.ribbon(within) if within else None,
         happened=happened.happened(report, within),
         sheet=figures.sheet(report, within),
-        validation=tuple(_validation(view) for view in report.validation),
+        validation=_validations(report.validation),
         time_bar=charts.stacked([(part.name, part.share) for part in report.timing]),
         time_rows=tuple(_time_row(part, index) for index, part in enumerate(report.timing)),
         log_lines=report.log_lines[:_LINES],
@@ -179,6 +189,13 @@ def _first(report: RunReport) -> Next | None:
                 advice.line(words.clip(incident.advice[0], _FIRST), report.run.config), incident.anchor
             )
     return None
+
+
+def _validations(views: Sequence[ValidationView]) -> Validations:
+    """Core metrics in the table; without any, the first twelve."""
+    rows = tuple(_validation(view) for view in views)
+    core = tuple(row for row in rows if row.core) or rows[:_UNFOLDED]
+    return Validations(core, tuple(row for row in rows if row not in core))
 
 
 def _validation(view: ValidationView) -> ValidationRow:

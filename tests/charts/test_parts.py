@@ -71,6 +71,13 @@ def test_incidents_close_together_stand_in_lanes() -> None:
     }
 
 
+def test_remarks_never_push_an_incident_out_of_the_lowest_lane() -> None:
+    marks = tuple(Mark(40 + k, "info", f"LOG-{k}", "t", "#x") for k in range(9))
+    html = charts.ribbon(Frame(1, 100, (), (*marks, Mark(44, "error", "KL-05", "t", "#x"))))
+    assert {*re.findall(r"bottom:([\d.]+)rem", html)} == {"0.00"}
+    assert ">KL-05<" in html
+
+
 def test_the_ribbon_of_one_step_is_whole() -> None:
     html = charts.ribbon(Frame(1, 1, (Span("warmup", 1, 1),)))
     assert "width:100.00%" in html

@@ -398,6 +398,14 @@ def three_steps() -> RunReport:
     )  # fmt: skip
 
 
+def one_step() -> RunReport:
+    """One record of step 7."""
+    of = run("one", 1, first_step=7, last_step=7, segments=(Segment(0, 7, 7, 1, "math/nohup.out", "start"),))
+    made = [series(name, values[:1], [7]) for name, values in curves(10).items()]
+    made[2] = series("actor/entropy", [0.085], [7])
+    return report(of, Status.UNFINISHED, "Stopped at step 7 without a word", "One step is too short.", made)
+
+
 def crash_only() -> RunReport:
     """A run that died before its first step."""
     text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 37.1 GiB <b>& 2 GiB</b> free"
@@ -594,6 +602,7 @@ ALL = {
     "sick": sick,
     "healthy": healthy,
     "three": three_steps,
+    "one": one_step,
     "crash": crash_only,
     "sft": no_reward,
     "nan": lost_values,

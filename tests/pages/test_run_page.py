@@ -184,6 +184,47 @@ def test_downloads_are_relative_to_the_page() -> None:
     ]
 
 
+def test_a_run_of_one_step_shows_numbers_instead_of_dots() -> None:
+    found = outline("one")
+    assert "One step was logged, step 7" in found.text
+    assert "Policy entropy actor/entropy 0.085 nats/token" in found.text
+    assert "figure" not in found.tags
+
+
+def test_a_second_incident_of_a_rule_points_to_the_advice_of_the_first() -> None:
+    base = made_runs.sick()
+    again = replace(base.incidents[0], id=f"{base.run.id}/REW-03-2", first=550)
+    found = Outline(rendered.page(replace(base, incidents=(*base.incidents, again))).html)
+    assert found.text.count("KL control is too weak.") == 1
+    assert "Causes and what to do: as for REW-03-1" in found.text
+
+
+def test_remarks_are_counted_by_rule() -> None:
+    base = made_runs.sick()
+    remark = base.incidents[-1]
+    many = tuple(replace(remark, id=f"{base.run.id}/LOG-03-{n}") for n in (1, 2, 3))
+    assert "3 remarks LOG-03 Step gap (3)" in Outline(rendered.page(replace(base, incidents=many)).html).text
+
+
+def test_a_ratio_has_no_threshold_on_the_axis_of_its_metric() -> None:
+    base = made_runs.sick()
+    ratio = replace(
+        base.incidents[0],
+        value=4.0,
+        threshold=2.0,
+        evidence=replace(base.incidents[0].evidence, values=(4.0,) * 11),
+    )
+    html = rendered.page(replace(base, incidents=(ratio,))).html
+    assert "REW-03 limit" not in html
+
+
+def test_minor_validation_metrics_are_folded() -> None:
+    base = made_runs.sick()
+    minor = tuple(replace(base.validation[0], name=f"val-aux/{n}", core=False) for n in range(3))
+    text = Outline(rendered.page(replace(base, validation=(*base.validation, *minor))).html).text
+    assert "3 further validation metrics" in text
+
+
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}'
 
 
