@@ -19,6 +19,8 @@ from sitegen.store import RefusedError, Store
 
 Flags = NDArray[np.bool_]
 
+SEVERITIES: Mapping[str | None, Severity | None] = {None: None, **{one.word: one for one in Severity}}
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -65,12 +67,27 @@ def series(rule: Definition, table: pa.Table) -> Iterator[Answer]:
 
 
 def _ordered(rule: Definition, table: pa.Table) -> pa.Table:
-    index = {"evals": "idx", "events": "idx"}.get(rule.relation, "row")
-    keys = ["run", *(["name"] if rule.relation == "evals" else []), index]
-    present = [key for key in keys if key in table.column_names]
-    if "name" not in present and rule.relation == "evals":
+    """Rows by run, data set and own index. Numbers sort many times faster than texts."""
+    if rule.relation == "evals" and "name" not in table.column_names:
         table = table.append_column("name", pa.array([""] * len(table)))
-    return table.sort_by([(key, "ascending") for key in present])
+    texts = ["run", "name"] if rule.relation == "evals" else ["run"]
+    index = {"evals": "idx", "events": "idx"}.get(rule.relation, "row")
+    keys = [_ranks(table[name]) for name in texts]
+    if index in table.column_names:
+        keys.append(_numbers(table[index]))
+    order = np.lexsort(keys[::-1])
+    return table if (order[1:] > order[:-1]).all() else table.take(order)
+
+
+def _ranks(column: pa.ChunkedArray) -> Ints:
+    """Place of each text among the different texts of the column."""
+    words = column.combine_chunks().dictionary_encode()
+    place = np.argsort(np.argsort(np.asarray(words.dictionary.to_pylist(), dtype=object)))
+    return np.asarray(place[np.asarray(words.indices)], np.int64)
+
+
+def _numbers(column: pa.ChunkedArray) -> Ints:
+    return np.asarray(pc.fill_null(column.cast(pa.int64()), 0), np.int64)
 
 
 class _Columns:
@@ -116,9 +133,9 @@ class _Columns:
             return None
         words = part["severity"].to_pylist()
         try:
-            return tuple(None if word is None else Severity.of(word) for word in words)
-        except (KeyError, AttributeError):
-            bad = next(word for word in words if word not in (None, *(one.word for one in Severity)))
+            return tuple(SEVERITIES[word] for word in words)
+        except KeyError as error:
+            bad = error.args[0]
             where = f"{self.rule.path}:{self.rule.sql_line}: {self.rule.code}"
             raise CardError(
                 f"{where}: severity must be info, warning, error or critical, not {bad!r}"
@@ -143,4 +160,4 @@ class _Columns:
     def _ints(self, name: str) -> Ints:
         if name not in self.table.column_names:
             return np.zeros(len(self.table), np.int64)
-        return np.asarray(pc.fill_null(self.table[name].cast(pa.int64()), 0), np.int64)
+        return _numbers(self.table[name])

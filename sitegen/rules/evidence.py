@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sitegen.metrics import glossary
-from sitegen.model import Evidence, Fact, Floats, LogLine, Run
+from sitegen.model import Evidence, Fact, Floats, Ints, LogLine, Run
 from sitegen.rules.answers import Answer
 from sitegen.rules.definition import Definition
 from sitegen.rules.message import Value
@@ -134,11 +134,8 @@ def _window(answer: Answer, span: Stretch, peak: int, rows: RowData) -> list[int
     if len(places) <= POINTS:
         return [int(place) for place in places]
     kept = {first, last, span.first, span.last, peak}
-    for bucket in np.array_split(places, (POINTS - len(kept)) // 2):
-        values = answer.value[bucket]
-        if np.isfinite(values).any():
-            kept |= {int(bucket[np.nanargmin(values)]), int(bucket[np.nanargmax(values)])}
-    return sorted(kept)
+    extremes = first + _extremes(answer.value[first : last + 1], (POINTS - len(kept)) // 2)
+    return sorted(kept.union(extremes.tolist()))
 
 
 def _whole(rule: Definition, run: str, rows: RowData) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
@@ -147,13 +144,22 @@ def _whole(rule: Definition, run: str, rows: RowData) -> tuple[tuple[int, ...], 
     if rule.metric is None or rule.metric not in rows.metrics or here.stop == here.start:
         return (), ()
     values = rows.metrics[rule.metric][here]
-    kept: set[int] = set()
-    for bucket in np.array_split(np.arange(len(values)), min(len(values), POINTS // 2)):
-        if np.isfinite(values[bucket]).any():
-            kept |= {int(bucket[np.nanargmin(values[bucket])]), int(bucket[np.nanargmax(values[bucket])])}
-    places = sorted(kept)
+    places = np.unique(_extremes(values, POINTS // 2)).tolist()
     steps = rows.step[here]
     return tuple(int(steps[at]) for at in places), tuple(float(values[at]) for at in places)
+
+
+def _extremes(values: Floats, buckets: int) -> Ints:
+    """Positions of the lowest and highest finite value in each of at most `buckets` equal stretches."""
+    size = -(-len(values) // max(buckets, 1)) or 1
+    padded = np.full(-(-len(values) // size) * size, np.nan)
+    padded[: len(values)] = values
+    parts = padded.reshape(-1, size)
+    known = np.isfinite(parts)
+    start = np.arange(len(parts)) * size
+    low = start + np.where(known, parts, np.inf).argmin(axis=1)
+    high = start + np.where(known, parts, -np.inf).argmax(axis=1)
+    return np.unique(np.concatenate([low, high])[np.tile(known.any(axis=1), 2)])
 
 
 def _fact(key: str, before: float | None, after: float | None) -> Fact:

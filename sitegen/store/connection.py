@@ -84,9 +84,8 @@ def arrow(connection: Connection, sql: str, params: Parameters | None = None) ->
     return rows
 
 
-def arrow_within(connection: Connection, sql: str, params: Parameters, seconds: float = SECONDS) -> pa.Table:
-    """As `arrow`, but not longer than `seconds`. Raises TimedOutError."""
-    cursor = connection.cursor()
+def arrow_within(cursor: Connection, sql: str, params: Parameters, seconds: float = SECONDS) -> pa.Table:
+    """As `arrow`, on a cursor nobody else uses and not longer than `seconds`. Raises TimedOutError."""
     with within(cursor, seconds):
         return cursor.sql(sql, params=dict(params)).to_arrow_table()
 

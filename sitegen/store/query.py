@@ -120,7 +120,7 @@ class Question:
         try:
             for name in sorted(parsed.tables):
                 self._make(connection, form, name, parsed)
-            return arrow_within(connection, parsed.sql, {}, SECONDS)
+            return arrow_within(connection.cursor(), parsed.sql, {}, SECONDS)
         except duckdb.Error as error:
             raise _error(statement.refusal(error)) from None
         except TimedOutError as error:

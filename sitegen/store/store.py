@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from types import TracebackType
 
 import duckdb
@@ -47,8 +48,10 @@ class Store:
         self._run: dict[str, Run] = {}
         self._lines: dict[str, tuple[LogLine, ...]] | None = None
         self._connection: Connection | None = None
+        self._lock = Lock()  # several cards may run at a time; each has a cursor of its own
         self._loaded: set[str] = set()
         self._keys: frozenset[str] = frozenset()
+        self._validated: frozenset[str] | None = None
 
     def __enter__(self) -> Store:
         return self
@@ -76,8 +79,10 @@ class Store:
 
     def validated(self) -> frozenset[str]:
         """Runs that have a validation."""
-        rows = self.table("SELECT DISTINCT run FROM evals").column("run").to_pylist()
-        return frozenset(rows)
+        if self._validated is None:
+            rows = self.table("SELECT DISTINCT run FROM evals").column("run").to_pylist()
+            self._validated = frozenset(rows)
+        return self._validated
 
     def prepare(self, words: Iterable[str]) -> None:
         """Load the rows of every run at once, with the metrics among `words`.
@@ -98,12 +103,14 @@ class Store:
 
     def table(self, sql: str, params: Parameters | None = None, seconds: float = SECONDS) -> pa.Table:
         """As `select`, as an Arrow table. `params` that the SQL does not name are ignored."""
-        parsed = statement.parse(sql)
-        for refusal in parsed.refusals:
-            raise RefusedError(refusal.line, refusal.message)
-        self._load(parsed)
+        with self._lock:
+            parsed = statement.parse(sql)
+            for refusal in parsed.refusals:
+                raise RefusedError(refusal.line, refusal.message)
+            self._load(parsed)
+            cursor = self._open().cursor()
         given = {name: value for name, value in (params or {}).items() if name in parsed.parameters}
-        return self._run_shut(parsed.sql, given, seconds)
+        return self._run_shut(cursor, parsed.sql, given, seconds)
 
     def query(self, sql: str, findings: FindingsOf | None = None, status: StatusOf | None = None) -> pa.Table:
         """Rows of one SELECT on the tables of CONTRACT.md.
@@ -123,10 +130,11 @@ class Store:
         put(self._open(), name, rows)
         self._loaded.add(name)
 
-    def _run_shut(self, sql: str, params: Mapping[str, object], seconds: float) -> pa.Table:
-        connection = self._open()
+    def _run_shut(
+        self, cursor: Connection, sql: str, params: Mapping[str, object], seconds: float
+    ) -> pa.Table:
         try:
-            return arrow_within(connection, sql, params, seconds)
+            return arrow_within(cursor, sql, params, seconds)
         except duckdb.Error as error:
             refusal = statement.refusal(error)
             raise RefusedError(refusal.line, refusal.message) from None
