@@ -1,6 +1,6 @@
 """Logs -> one folder of Parquet per run. The only writer below `.sitegen/`."""
 
 from sitegen.archive.read import Archive
-from sitegen.archive.update import Update, update
+from sitegen.archive.refresh import Update, update
 
 __all__ = ["Archive", "Update", "update"]
