@@ -1,10 +1,10 @@
 """Secrets leave a text before it is stored.
 
-A secret is replaced by a stable mark such as `[redacted:hf-token]`, so that two builds give the same bytes and a
-reader sees what kind of thing stood there. The rules look for shapes that nothing else has (a Hugging Face
-token) or for a name that gives the value away (`WANDB_API_KEY=`). A W&B key alone is 40 hex digits, as a git
-commit is: it is redacted only where its surroundings say what it is. Metric names, commits, paths and token
-counts stay.
+A secret is replaced by a stable mark such as `[redacted:hf-token]`, so that two builds give the same bytes
+and a reader sees what kind of thing stood there. The rules look for shapes that nothing else has (a Hugging
+Face token) or for a name that gives the value away (`WANDB_API_KEY=`). A W&B key alone is 40 hex digits, as a
+git commit is: it is redacted only where its surroundings say what it is. Metric names, commits, paths and
+token counts stay.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def _shape(kind: str, needle: str, pattern: str, flags: int = 0) -> _Shape:
 # Group 1, where there is one, is kept in front of the mark.
 _SHAPES: tuple[_Shape, ...] = (
     _shape("private-key", "PRIVATE KEY",
-           r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)", re.DOTALL),
+           r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)",
+           re.DOTALL),
     _shape("url-password", "://", r"(://)[^\s/@:\"'<>]{0,200}:[^\s/\"'<>]{1,300}(?=@[\w\[])"),
     _shape("anthropic-key", "sk-ant-", r"\bsk-ant-[\w-]{16,}"),
     _shape("openai-key", "sk-", r"\bsk-(?=[\w-]{0,200}\d)[A-Za-z0-9][\w-]{19,}"),
@@ -32,7 +33,8 @@ _SHAPES: tuple[_Shape, ...] = (
     _shape("wandb-key", "wandb_v1_", r"\bwandb_v1_\w{20,}"),
     _shape("wandb-key", "local-", r"\blocal-[0-9a-f]{40}\b"),
     _shape("wandb-key", "",
-           r"(\b(?:wandb|api[ _-]?key|netrc|password|login)\b[^\n]{0,60}?(?<![0-9A-Za-z]))[0-9a-f]{40}\b(?!/)",
+           r"(\b(?:wandb|api[ _-]?key|netrc|password|login)\b[^\n]{0,60}?(?<![0-9A-Za-z]))"
+           r"[0-9a-f]{40}\b(?!/)",
            re.IGNORECASE),
     _shape("github-token", "gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}\b"),
     _shape("github-token", "github_pat_", r"\bgithub_pat_\w{20,}"),
@@ -45,8 +47,10 @@ _SHAPES: tuple[_Shape, ...] = (
     _shape("aws-key", "", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
     _shape("aws-key", "X-Amz-", r"(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s\"']+", re.IGNORECASE),
     _shape("jwt", "eyJ", r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{4,}"),
-    _shape("bearer", "", r"(\b(?:bearer|basic)\s+)(?=[^\s\"']{0,200}[\d=])[A-Za-z0-9._~+/=-]{16,}", re.IGNORECASE),
-    _shape("bearer", "", r"(\bauthorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)(?!\[redacted)[A-Za-z0-9._~+/=-]{16,}",
+    _shape("bearer", "", r"(\b(?:bearer|basic)\s+)(?=[^\s\"']{0,200}[\d=])[A-Za-z0-9._~+/=-]{16,}",
+           re.IGNORECASE),
+    _shape("bearer", "",
+           r"(\bauthorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)(?!\[redacted)[A-Za-z0-9._~+/=-]{16,}",
            re.IGNORECASE),
     _shape("email", "@",
            r"(?<![\w.%+/-])(?!git@)[A-Za-z0-9_][\w.%+-]{0,63}@"

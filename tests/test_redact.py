@@ -39,7 +39,11 @@ def test_a_secret_is_replaced_by_a_mark_of_its_kind(kind: str, secret: str) -> N
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
-        ("url-password", "https://jane:pa" + "ss@proxy.lab:3128/x", "https://[redacted:url-password]@proxy.lab:3128/x"),
+        (
+            "url-password",
+            "https://jane:pa" + "ss@proxy.lab:3128/x",
+            "https://[redacted:url-password]@proxy.lab:3128/x",
+        ),
         ("url-password", "redis://:pa" + "ss@10.0.0.1:6379", "redis://[redacted:url-password]@10.0.0.1:6379"),
         ("wandb-key", f"wandb login {HEX40}", "wandb login [redacted:wandb-key]"),
         ("wandb-key", f"wandb: Paste an API key: {HEX40}", "wandb: Paste an API key: [redacted:wandb-key]"),
@@ -75,7 +79,9 @@ def test_every_secret_is_counted() -> None:
     assert redact(f"{token} {token} a@b.example.org")[1] == {"hf-token": 2, "email": 1}
 
 
-@pytest.mark.parametrize("text", [redact(f"x {secret} y")[0] for _, secret in SECRETS] + ["PASSWORD=[redacted:password]"])
+@pytest.mark.parametrize(
+    "text", [redact(f"x {secret} y")[0] for _, secret in SECRETS] + ["PASSWORD=[redacted:password]"]
+)
 def test_redacting_twice_changes_nothing(text: str) -> None:
     assert redact(text) == (text, {})
 
@@ -93,7 +99,7 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
         "token_level_loss: token-mean; loss_agg_mode=seq-mean-token-mean",
         "/mnt/data/checkpoints/token_models/global_step_300/actor",
         "algorithm.kl_ctrl.kl_coef=0.001 actor.optim.lr=1e-6 token: 3",
-        "  File \"/opt/verl/workers/fsdp_workers.py\", line 512, in generate_sequences",
+        '  File "/opt/verl/workers/fsdp_workers.py", line 512, in generate_sequences',
         "key: value, secret of success: none",
         "WANDB_API_KEY=None HF_TOKEN= password: null token: ${oc.env:HF_TOKEN}",
         "git clone git@github.com:volcengine/verl.git",

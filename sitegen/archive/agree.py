@@ -17,8 +17,8 @@ _DECIMALS = (3, 4, 6)  # what print formats of trainers leave
 
 
 def same(a: Floats, b: Floats) -> Bools:
-    """Element-wise: equal, or one is the other rounded to 3, 4 or 6 decimals or to float32. NaN is never same."""
-    result = a == b
+    """Element-wise: equal, or one is the other rounded to 3, 4 or 6 decimals or to float32. Never for NaN."""
+    result: Bools = a == b
     if result.all():
         return result
     gap = np.abs(a - b)
@@ -34,7 +34,8 @@ def same(a: Floats, b: Floats) -> Bools:
 def finer(a: Floats, b: Floats) -> Bools:
     """Element-wise, for values that are `same`: whether `b` is the more precise one."""
     coarse_a, coarse_b = _coarseness(a), _coarseness(b)
-    return coarse_a > coarse_b
+    result: Bools = coarse_a > coarse_b
+    return result
 
 
 def _coarseness(values: Floats) -> NDArray[np.int64]:

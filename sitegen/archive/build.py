@@ -77,7 +77,7 @@ def reader_version() -> str:
 
 
 def build(run: RunPlan, archive: Path) -> Built:
-    """Bring the folder of a run up to date. The folder is replaced as a whole, or left alone when nothing changed."""
+    """Bring the folder of a run up to date: replaced as a whole, or left alone when nothing changed."""
     inputs, lost = _hashed(run.inputs)
     toml = _hashed((run.toml,))[0] if run.toml else ()
     shas = tuple((each.path, each.sha or "") for each in (*inputs, *toml))

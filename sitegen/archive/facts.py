@@ -1,4 +1,4 @@
-"""Facts of a run: from run.toml, else from its configuration, else from what it logged, else from its path."""
+"""Facts of a run: from run.toml, else its configuration, else what it logged, else its path."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def experiment(run: Known) -> str:
 
 
 def algorithm(run: Known) -> str | None:
-    """run.toml, else the advantage estimator with the signs of DAPO and GSPO, else what the metrics give away."""
+    """run.toml, else the advantage estimator (with the signs of DAPO and GSPO), else the metrics."""
     if said := run.toml.text("algorithm"):
         return said
     estimator = (run.setting("algorithm.adv_estimator") or "").rpartition(".")[2].lower()
@@ -163,7 +163,7 @@ def planned_steps(run: Known) -> int | None:
 
 
 def wall_seconds(all_rows: Mapping[str, float], started: float | None, ended: float | None) -> float | None:
-    """Sum of the logged step times over all rows, rewritten ones included: they were paid for. Else end - start."""
+    """Sum of the logged step times over all rows, rewritten ones were paid for too; else end - start."""
     for name in STEP_SECONDS:
         if name in all_rows:
             return all_rows[name]

@@ -1,4 +1,4 @@
-"""Plan -> rows: fetches values from the spool, a row group at a time, and settles what two records disagree on.
+"""Plan -> rows: fetches values from the spool, a row group at a time, and settles disagreements.
 
 Within a row the records come in order of trust. An absent value is filled from the next record. Two values
 of one source: the last one wins ("repeat"). Two sources: one value written with different precision is one
@@ -180,4 +180,5 @@ def masked_last(values: NDArray[np.float64]) -> Floats:
     """Last value of each row of a matrix that is not NaN."""
     present = ~np.isnan(values)
     last = values.shape[1] - 1 - np.argmax(present[:, ::-1], axis=1)
-    return values[np.arange(len(values)), last]
+    result: Floats = values[np.arange(len(values)), last]
+    return result

@@ -1,13 +1,13 @@
-"""Which files make one run. The rule:
+"""Which files make one run.
 
 1. A `run.toml` makes everything below its folder one run (the outermost one counts).
 2. A folder that holds logs is a run. Folders that trainers and trackers make inside a run (`logs/metrics/`,
    `wandb/run-…/files/`, `outputs/…`, `rollouts/` …, see `layout`) belong to the folder above them; so does a
    folder below a run whose values agree with that run's (`<project>/<experiment>.jsonl` of the FileLogger).
-3. A folder is a collection instead, each file a run of its own, when two of its sources contradict each other:
-   both begin at step 0 or 1 (or at the same step) and log different values under one name, or nothing in common
-   although they are of one format, or they name different projects or experiments. Files with the same stem
-   (`a.log`, `a.jsonl`, `a.log.1.gz`) stay together.
+3. A folder is a collection instead, each file a run of its own, when two of its sources contradict each
+   other: both begin at step 0 or 1 (or at the same step) and log different values under one name, or nothing
+   in common although they are of one format, or they name different projects or experiments. Files with the
+   same stem (`a.log`, `a.jsonl`, `a.log.1.gz`) stay together.
 4. Files directly in RUNS are runs of their own, unless they agree with each other and nothing contradicts.
    When RUNS holds nothing but structure and such files, RUNS itself may be the run's folder.
 
@@ -119,7 +119,7 @@ def _contradiction(files: Sequence[Found], relate: Relate) -> bool:
 
 
 def _collection(where: str, files: Sequence[Found], relate: Relate) -> list[Group]:
-    """Each W&B or Hydra run and each stem a run; stems that contradict themselves are told apart by folder."""
+    """Each W&B or Hydra run and each stem a run; a stem that contradicts itself is split by folder."""
     bundles = defaultdict(list)
     for each in files:
         bundles[_attempt(each) or _joined(where, stem(each.name))].append(each)

@@ -12,7 +12,8 @@ _INSIDE = re.compile(
   | outputs? | multirun | \d{4}-\d\d-\d\d | \d\d-\d\d-\d\d | \.hydra | hydra[_-]outputs
   | tensorboard([_-]?logs?)? | tb([_-]?logs?)? | events
   | swanlog | swanlab | echarts | mlruns | mlflow([_-]\w+)? | trackio | clearml | file | file[_-]?logger
-  | rollouts? | rollout[_-]data([_-]dir)? | validation([_-]data([_-]dir)?)? | val[_-]data | dumps? | generations | traces?
+  | rollouts? | rollout[_-]data([_-]dir)? | validation([_-]data([_-]dir)?)?
+  | val[_-]data | dumps? | generations | traces?
   | checkpoints? | ckpts? | global_step_\d+ | artifacts | profile
   | ray | session_[\d_-]+\w* | sessions?
     """
@@ -26,7 +27,7 @@ def is_inside(name: str) -> bool:
 
 
 def home(folder: str) -> str:
-    """The folder whose run the files of `folder` belong to: the nearest one that is not structure. "" is RUNS."""
+    """The folder whose run the files of `folder` belong to: the nearest that is no structure; "" is RUNS."""
     parts = folder.split("/") if folder else []
     while parts and is_inside(parts[-1]):
         parts.pop()

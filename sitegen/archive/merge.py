@@ -1,8 +1,8 @@
 """Several sources, one run: which records make up which row.
 
 Every source is cut into segments first. A segment joins an attempt that is already known when the two share
-steps and their values agree, or when they log different metrics over the same steps; otherwise it is an attempt
-of its own. Attempts in order of time are the segments of the run, and within one a step is one row.
+steps and their values agree, or when they log different metrics over the same steps; otherwise it is an
+attempt of its own. Attempts in order of time are the segments of the run, and within one a step is one row.
 The source with most records goes first, so that a FileLogger file that a resume overwrote
 finds the console log's second segment to join.
 """
@@ -12,14 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitegen.archive.agree import same
-from sitegen.archive.segments import Split, split
+from sitegen.archive.segments import Names, Split, split
 from sitegen.archive.spool import Spool
-from sitegen.archive.stage import Staged
+from sitegen.archive.stage import Records, Staged
 from sitegen.model import Floats, Ints, Segment
 
 SAMPLE = 40  # steps compared to see whether two segments agree
@@ -73,7 +75,7 @@ def values_at(staged: Staged, record: int, spool: Spool) -> dict[str, float]:
     return {name: float(v) for name, v in zip(part.names, column, strict=True) if v == v}
 
 
-def _names_of(staged: Staged, spool: Spool):  # type: ignore[no-untyped-def]
+def _names_of(staged: Staged, spool: Spool) -> Names:
     return lambda record: frozenset(values_at(staged, record, spool))
 
 
@@ -210,7 +212,7 @@ def _rows(
     records = [each.records for each in staged]
     origin = np.repeat(np.arange(len(staged)), [len(r.steps) for r in records])
     segment = rank[np.concatenate(number)] if len(attempts) else np.empty(0, dtype=np.int64)
-    step = np.concatenate([r.steps for r in records]) if records else np.empty(0, dtype=np.int64)
+    step = _all(records, "steps").astype(np.int64)
     priority = np.array([_RANK.get(each.file.format, 2) * len(staged) + i for i, each in enumerate(staged)])
     place = np.arange(len(step))
     order = np.lexsort((place, priority[origin], step, segment)) if len(step) else place
@@ -218,10 +220,6 @@ def _rows(
     opens = np.ones(len(step), dtype=bool)
     opens[1:] = (np.diff(segment) != 0) | (np.diff(step) != 0)
     starts = np.flatnonzero(opens)
-    joined = {
-        name: np.concatenate([getattr(r, name) for r in records])[order] if records else np.empty(0)
-        for name in ("lines", "times", "cut", "parts", "index")
-    }
     rows_segment, rows_step = segment[starts], step[starts]
     names = [each.file.path for each in staged]
     bounds = np.append(starts, len(step))
@@ -229,16 +227,21 @@ def _rows(
         segment=rows_segment,
         step=rows_step,
         live=_live(rows_segment, rows_step),
-        time=np.fmin.reduceat(joined["times"], starts) if len(starts) else np.empty(0),
-        line=joined["lines"][starts].astype(np.int64),
-        cut=_cut(staged, joined["cut"], origin, bounds),
+        time=np.fmin.reduceat(_all(records, "times")[order], starts) if len(starts) else np.empty(0),
+        line=_all(records, "lines")[order][starts].astype(np.int64),
+        cut=_cut(staged, _all(records, "cut")[order].astype(np.bool_), origin, bounds),
         source=_contributors(names, origin, bounds),
         row=np.cumsum(opens) - 1,
         origin=origin,
-        parts=joined["parts"].astype(np.int64),
-        index=joined["index"].astype(np.int64),
+        parts=_all(records, "parts")[order].astype(np.int64),
+        index=_all(records, "index")[order].astype(np.int64),
         segments=_segments(rows_segment, rows_step, attempts, staged),
     )
+
+
+def _all(records: Sequence[Records], name: str) -> NDArray[Any]:
+    """One array of all sources' records."""
+    return np.concatenate([np.empty(0, dtype=np.int64), *(getattr(each, name) for each in records)])
 
 
 def _live(segment: Ints, step: Ints) -> NDArray[np.bool_]:
@@ -270,7 +273,7 @@ def _contributors(names: Sequence[str], origin: Ints, bounds: Ints) -> tuple[str
     ends = bounds.tolist()
     known: dict[tuple[int, ...], str] = {}
     result = []
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         key = tuple(sources[a:b])
         if key not in known:
             known[key] = ", ".join(dict.fromkeys(names[s] for s in key))

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sitegen.archive import manifest as store
@@ -15,7 +16,7 @@ from sitegen.archive import runjson
 from sitegen.archive.build import reader_version
 from sitegen.errors import ArchiveError, Problem
 from sitegen.metrics import glossary
-from sitegen.model import LogLine, Run, Series
+from sitegen.model import Floats, LogLine, Run, Series
 
 
 class Archive:
@@ -65,14 +66,14 @@ class Archive:
         odd = self._non_finite(run)
         return {
             logged: Series(
-                logged,
-                keys.get(logged, logged),
-                steps,
-                _doubles(table.column(column)),
-                segments.astype(np.int64),
-                live,
-                tuple(odd.get(logged, ())),
-            )  # fmt: skip
+                name=logged,
+                metric=keys.get(logged, logged),
+                steps=steps,
+                values=_doubles(table.column(column)),
+                segments=segments.astype(np.int64),
+                live=live,
+                non_finite=tuple(odd.get(logged, ())),
+            )
             for logged, column in wanted.items()
         }
 
@@ -150,5 +151,6 @@ class Archive:
         return found
 
 
-def _doubles(column) -> np.ndarray:  # type: ignore[no-untyped-def, type-arg]
-    return column.to_numpy().astype(np.float64, copy=False)
+def _doubles(column: pa.ChunkedArray) -> Floats:
+    result: Floats = column.to_numpy().astype(np.float64, copy=False)
+    return result

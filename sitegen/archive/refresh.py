@@ -107,7 +107,7 @@ def _fresh(plan: RunPlan, state: list[Any], old: Manifest, archive: Path) -> boo
     entry = old.runs.get(plan.id)
     if entry is None or entry["state"] != state:
         return False
-    return fingerprint_of(archive / plan.id) == entry["fingerprint"]
+    return fingerprint_of(archive / plan.id) == str(entry["fingerprint"])
 
 
 def _with_shas(plan: RunPlan, old: Manifest, listing: Listing) -> RunPlan:
@@ -188,7 +188,7 @@ def _attempt(plan: RunPlan, archive: Path) -> Built | Problem:
 def _in_processes(
     plans: Iterable[RunPlan], archive: Path, jobs: int
 ) -> Iterator[tuple[RunPlan, Built | Problem]]:
-    """Build in a pool; what a dying process left undone is tried again one by one, each in a process of its own."""
+    """Build in a pool; what a dying process left undone is tried again, each run in a process of its own."""
     left = {plan.id: plan for plan in plans}
     try:
         with _pool(jobs) as pool:

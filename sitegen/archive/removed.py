@@ -28,7 +28,9 @@ def load(root: Path) -> tuple[tuple[tuple[str, str, str], ...], tuple[Problem, .
         return (), (Problem(NAME, None, "run-toml", f"cannot be read: {error}", "Mend the file."),)
     entries: list[tuple[str, str, str]] = []
     problems: list[Problem] = []
-    given = next((table[key] for key in ("run", "runs", "removed") if isinstance(table.get(key), list)), [])
+    given: list[object] = next(
+        (table[key] for key in ("run", "runs", "removed") if isinstance(table.get(key), list)), []
+    )
     for n, entry in enumerate(given, 1):
         if isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"]:
             entries.append((entry["id"], str(entry.get("date", "")), str(entry.get("why", ""))))

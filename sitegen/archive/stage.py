@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -146,23 +146,15 @@ class _Taking:
         return Staged(file, records, lines, self.config, self.facts, tuple(self.problems))
 
 
-def _records(rows: Iterable[tuple[Rows, int]]) -> Records:
-    rows = list(rows)
-    cut = []
-    for chunk, _ in rows:
-        flags = np.zeros(len(chunk.steps), dtype=np.bool_)
-        flags[list(chunk.cut)] = True
-        cut.append(flags)
+def _records(rows: Sequence[tuple[Rows, int]]) -> Records:
     lengths = [len(chunk.steps) for chunk, _ in rows]
+    cut = [np.isin(np.arange(n), chunk.cut) for n, (chunk, _) in zip(lengths, rows, strict=True)]
+    none = np.empty(0, dtype=np.int64)
     return Records(
-        steps=_joined([chunk.steps for chunk, _ in rows], np.int64),
-        lines=_joined([chunk.lines for chunk, _ in rows], np.int64),
-        times=_joined([chunk.times for chunk, _ in rows], np.float64),
-        cut=_joined(cut, np.bool_),
+        steps=np.concatenate([none, *(chunk.steps for chunk, _ in rows)]),
+        lines=np.concatenate([none, *(chunk.lines for chunk, _ in rows)]),
+        times=np.concatenate([none.astype(np.float64), *(chunk.times for chunk, _ in rows)]),
+        cut=np.concatenate([none.astype(np.bool_), *cut]),
         parts=np.repeat(np.array([number for _, number in rows], dtype=np.int64), lengths),
-        index=_joined([np.arange(n, dtype=np.int64) for n in lengths], np.int64),
+        index=np.concatenate([none, *(np.arange(n, dtype=np.int64) for n in lengths)]),
     )
-
-
-def _joined(arrays: list[NDArray[np.generic]], kind: type[np.generic]) -> NDArray[np.generic]:
-    return np.concatenate(arrays).astype(kind, copy=False) if arrays else np.empty(0, dtype=kind)

@@ -67,21 +67,27 @@ class Summing:
             "up": (self._high[i], self._high_step[i]),
             "down": (self._low[i], self._low_step[i]),
         }.get(better, (None, None))
-        mean = float(self._sum[i]) / n if n else None
+        odd = int(self._non_finite[i])
         if not n:
-            return MetricSummary(
-                name, key, 0, None, None, None, None, None, None, None, int(self._non_finite[i])
-            )
+            return MetricSummary(name, key, 0, None, None, None, None, None, None, None, odd)
+        mean = float(self._sum[i]) / n
         return MetricSummary(
-            name, key, n, float(self._first[i]), float(self._last[i]), float(self._low[i]), float(self._high[i]),
-            mean if mean is not None and np.isfinite(mean) else None,
-            None if best is None else float(best), None if step is None else int(step),
-            int(self._non_finite[i]),
-        )  # fmt: skip
+            name=name,
+            metric=key,
+            n=n,
+            first=float(self._first[i]),
+            last=float(self._last[i]),
+            min=float(self._low[i]),
+            max=float(self._high[i]),
+            mean=mean if np.isfinite(mean) else None,
+            best=None if best is None else float(best),
+            best_step=None if step is None else int(step),
+            non_finite=odd,
+        )
 
 
 class Spent:
-    """Sums of the metrics that hold the seconds of a step, over all rows: rewritten ones were paid for too."""
+    """Sums of the metrics that hold a step's seconds, over all rows: rewritten ones were paid for too."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._places = {name: names.index(name) for name in STEP_SECONDS if name in names}

@@ -159,7 +159,7 @@ def _torn_line(line: bytes, number: int, is_whole: bool, records: Records, unpac
 
 
 def salvage(line: bytes) -> object | None:
-    """The object at the start of a torn line, without its last pair, which may be cut; None if there is none."""
+    """The object at the start of a torn line, without its last pair, which may be cut; None for none."""
     if not line.startswith(b"{"):
         return None
     ends = [match.start() for match in _PAIR_END.finditer(line)]

@@ -21,7 +21,9 @@ from sitegen.model import Batch
 
 NAME = "seed-debug"
 _STAMP = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-_MARK = re.compile(rf"^\W{{0,3}}(?P<before>{_STAMP})?[^\[{{]{{0,40}}\[DEBUG\][\s:>-]{{0,3}}(?P<after>{_STAMP})?")
+_MARK = re.compile(
+    rf"^\W{{0,3}}(?P<before>{_STAMP})?[^\[{{]{{0,40}}\[DEBUG\][\s:>-]{{0,3}}(?P<after>{_STAMP})?"
+)
 _STEP = re.compile(r"\b(?:global_)?step\b\s*[:=#]?\s*(\d{1,15})\b", re.IGNORECASE)
 _NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?)"
 _PAIR = re.compile(

@@ -74,7 +74,7 @@ def _unpack(value: object) -> jsonl.Record | str:
 
 
 def seconds(value: object) -> float:
-    """Unix seconds of a time stamp: seconds, milliseconds or ISO 8601 (UTC unless it says). NaN for others."""
+    """Unix seconds of a stamp in seconds, milliseconds or ISO 8601 (UTC unless it says), NaN for others."""
     if isinstance(value, str):
         try:
             stamp = datetime.fromisoformat(value.strip())

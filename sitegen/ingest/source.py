@@ -36,7 +36,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _ZSTD_STEP = 1 << 10  # zstd can turn 4 bytes into 128 KiB: small steps keep one step's output small
 
 
-class SourceRefused(SitegenError):
+class SourceRefused(SitegenError):  # noqa: N818 - a refusal, told as a problem
     """A file that is not opened, or not read to its end. `kind` is the kind of the problem it becomes."""
 
     kind = "refused"
@@ -112,9 +112,8 @@ class Source:
         for chunk in chunks:
             total += len(chunk)
             if total > MAX_EXPANDED and total > MAX_RATIO * raw.tell():
-                raise SourceTooLarge(
-                    f"{self.path} unpacks to more than {MAX_EXPANDED >> 20} MiB and {MAX_RATIO} times its size"
-                )
+                limit = f"{MAX_EXPANDED >> 20} MiB and {MAX_RATIO} times its size"
+                raise SourceTooLarge(f"{self.path} unpacks to more than {limit}")
             yield chunk
 
     def _inflate(self, raw: BinaryIO) -> Iterator[bytes]:

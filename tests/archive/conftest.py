@@ -77,10 +77,18 @@ class Made:
         return [(r["kind"], r["step"], r["name"], r["raw"], r["source"]) for r in table.to_pylist()]
 
 
-def curve(first: int, last: int, shift: float = 0.0, name: str = "critic/score/mean") -> list[tuple[int, dict[str, float]]]:
-    """Records with values that have a fraction and depend on the step; `shift` makes another training of it."""
+def curve(
+    first: int, last: int, shift: float = 0.0, name: str = "critic/score/mean"
+) -> list[tuple[int, dict[str, float]]]:
+    """Records whose values have a fraction and depend on the step; `shift` makes another training."""
     return [
-        (step, {name: round(0.123 + step * 0.0371 + shift, 6), "actor/grad_norm": round(1.7 - step * 0.0113 + shift, 6)})
+        (
+            step,
+            {
+                name: round(0.123 + step * 0.0371 + shift, 6),
+                "actor/grad_norm": round(1.7 - step * 0.0113 + shift, 6),
+            },
+        )
         for step in range(first, last + 1)
     ]
 

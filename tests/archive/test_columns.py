@@ -7,7 +7,10 @@ from tests.archive.conftest import Made
 
 
 def test_a_name_is_stored_as_logged() -> None:
-    assert stored(["actor/lr(1e-4)", "val/mean@30"]) == {"actor/lr(1e-4)": "actor/lr(1e-4)", "val/mean@30": "val/mean@30"}
+    assert stored(["actor/lr(1e-4)", "val/mean@30"]) == {
+        "actor/lr(1e-4)": "actor/lr(1e-4)",
+        "val/mean@30": "val/mean@30",
+    }
 
 
 def test_names_that_differ_in_case_only_are_told_apart() -> None:

@@ -177,7 +177,9 @@ def test_what_is_recognised_and_not_read_is_told_with_its_run(made: Made) -> Non
 
 
 def test_a_folder_with_nothing_that_is_read_is_told_and_makes_no_run(made: Made) -> None:
-    made.file("tb/events.out.tfevents.1", b"\x48" + b"\0" * 11 + b"\x09" + b"\0" * 8 + b"\x1a\x0dbrain.Event:2")
+    made.file(
+        "tb/events.out.tfevents.1", b"\x48" + b"\0" * 11 + b"\x09" + b"\0" * 8 + b"\x1a\x0dbrain.Event:2"
+    )
     assert made.ids() == []
     assert kinds(made.last.problems) == ["unsupported"]
     assert "TensorBoard" in made.last.problems[0].message
@@ -186,7 +188,9 @@ def test_a_folder_with_nothing_that_is_read_is_told_and_makes_no_run(made: Made)
 def test_many_unread_files_of_a_folder_are_one_problem(made: Made) -> None:
     made.console("a/train.log", curve(1, 6))
     for step in range(30):
-        made.file(f"a/rollouts/{step}.jsonl", f'{{"input": "q", "output": "a", "score": 1, "step": {step}}}\n')
+        made.file(
+            f"a/rollouts/{step}.jsonl", f'{{"input": "q", "output": "a", "score": 1, "step": {step}}}\n'
+        )
     assert made.ids() == ["a"]
     (problem,) = made.run().problems
     assert (problem.path, problem.kind) == ("a/rollouts", "unsupported")
@@ -233,7 +237,10 @@ def test_a_symlink_that_leaves_runs_is_refused(made: Made, tmp_path: Path) -> No
     (made.runs / "a/link.log").symlink_to(tmp_path / "secret.log")
     (made.runs / "outside").symlink_to(tmp_path, target_is_directory=True)
     assert made.ids() == ["a"]
-    assert sorted((p.path, p.kind) for p in made.last.problems) == [("a/link.log", "refused"), ("outside", "refused")]
+    assert sorted((p.path, p.kind) for p in made.last.problems) == [
+        ("a/link.log", "refused"),
+        ("outside", "refused"),
+    ]
 
 
 def test_a_symlink_to_a_log_that_is_read_anyway_is_passed_over(made: Made) -> None:
@@ -287,7 +294,16 @@ def test_a_file_that_may_not_be_read_is_told(made: Made, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     "name",
-    ["a run with spaces", "n\newline", "日本語", "x" * 200, "mixed Case (2)", "tab\there", "quote'\"<b>", "100%"],
+    [
+        "a run with spaces",
+        "n\newline",
+        "日本語",
+        "x" * 200,
+        "mixed Case (2)",
+        "tab\there",
+        "quote'\"<b>",
+        "100%",
+    ],
 )
 def test_any_name_is_a_run_with_a_safe_id(made: Made, name: str) -> None:
     made.console(f"{name}/train.log", curve(1, 6))
@@ -298,9 +314,9 @@ def test_any_name_is_a_run_with_a_safe_id(made: Made, name: str) -> None:
 
 def test_a_name_in_no_encoding_is_shown_with_a_replacement(made: Made) -> None:
     folder = os.fsencode(made.runs) + b"/bad\xff"
-    os.mkdir(folder)
-    with open(folder + b"/train.log", "w") as stream:
-        stream.write("step:1 - a/b:1.5\nstep:2 - a/b:1.75\n")
+    place = Path(os.fsdecode(folder))
+    place.mkdir()
+    (place / "train.log").write_text("step:1 - a/b:1.5\nstep:2 - a/b:1.75\n")
     (run,) = made.ids()
     assert made.run(run).path == "bad\ufffd"
 

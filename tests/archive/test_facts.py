@@ -9,11 +9,18 @@ from sitegen.archive.facts import Known
 from sitegen.archive.runtoml import RunToml
 from tests.archive.conftest import Made, curve
 
+LOSS = "actor_rollout_ref.actor.policy_loss.loss_mode"
 CLIP = "actor_rollout_ref.actor.clip_ratio_"
 
 
 def known(metrics: tuple[str, ...] = (), **config: str) -> Known:
-    return Known("team/run.log", RunToml(), {k.replace("__", "."): v for k, v in config.items()}, {}, frozenset(metrics))
+    return Known(
+        "team/run.log",
+        RunToml(),
+        {k.replace("__", "."): v for k, v in config.items()},
+        {},
+        frozenset(metrics),
+    )
 
 
 def with_config(config: dict[str, str], metrics: tuple[str, ...] = ()) -> Known:
@@ -32,7 +39,7 @@ def with_config(config: dict[str, str], metrics: tuple[str, ...] = ()) -> Known:
         ({"algorithm.adv_estimator": "grpo", CLIP + "low": "0.2", CLIP + "high": "0.28"}, (), "GRPO"),
         ({"algorithm.adv_estimator": "grpo", CLIP + "low": "0.2", CLIP + "high": "0.28",
           "reward_model.overlong_buffer.enable": "True"}, (), "DAPO"),
-        ({"algorithm.adv_estimator": "grpo", "actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}, (), "GSPO"),
+        ({"algorithm.adv_estimator": "grpo", LOSS: "gspo"}, (), "GSPO"),
         ({}, ("train/loss", "train/lr"), "SFT"),
         ({}, ("train/loss", "critic/score/mean"), None),
         ({}, ("critic/vf_loss", "critic/score/mean"), "PPO"),
@@ -75,7 +82,8 @@ def test_a_path_says_project_and_experiment_when_nothing_else_does(made: Made) -
 
 
 def test_the_configuration_says_it_better(made: Made) -> None:
-    head = "{'trainer': {'experiment_name': 'kl-0.01', 'project_name': 'ablation', 'n_gpus_per_node': 8, 'nnodes': 2}}"
+    names = "'experiment_name': 'kl-0.01', 'project_name': 'ablation'"
+    head = f"{{'trainer': {{{names}, 'n_gpus_per_node': 8, 'nnodes': 2}}}}"
     made.console("team/run-7/train.log", [head, *curve(1, 3)])
     run = made.run()
     assert (run.project, run.experiment, run.gpus) == ("ablation", "kl-0.01", 16)

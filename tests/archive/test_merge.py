@@ -24,9 +24,14 @@ def test_absent_is_null(made: Made) -> None:
 
 
 def test_non_finite_values_are_null_in_their_column_and_kept_beside_it(made: Made) -> None:
-    made.file("a/m.jsonl", '{"step":1,"data":{"x":NaN}}\n{"step":2,"data":{"x":-Infinity}}\n{"step":3,"data":{"x":null}}\n')
+    made.file(
+        "a/m.jsonl",
+        '{"step":1,"data":{"x":NaN}}\n{"step":2,"data":{"x":-Infinity}}\n{"step":3,"data":{"x":null}}\n',
+    )
     assert made.rows("x") == [(None,), (None,), (None,)]
-    assert made.extras() == [("non_finite", s, "x", raw, "a/m.jsonl") for s, raw in ((1, "nan"), (2, "-inf"), (3, "null"))]
+    assert made.extras() == [
+        ("non_finite", s, "x", raw, "a/m.jsonl") for s, raw in ((1, "nan"), (2, "-inf"), (3, "null"))
+    ]
 
 
 # --- one source ----------------------------------------------------------------------------
@@ -57,7 +62,10 @@ def test_a_step_that_falls_opens_a_segment_and_the_last_one_lives(made: Made) ->
         (1, 3, True), (1, 4, True), (1, 5, True), (1, 6, True), (1, 7, True),
     ]  # fmt: skip
     run = made.run()
-    assert [(s.number, s.first, s.last, s.rows, s.reason) for s in run.segments] == [(0, 1, 5, 5, "start"), (1, 3, 7, 5, "rewind")]
+    assert [(s.number, s.first, s.last, s.rows, s.reason) for s in run.segments] == [
+        (0, 1, 5, 5, "start"),
+        (1, 3, 7, 5, "rewind"),
+    ]
     assert (run.steps, run.first_step, run.last_step) == (7, 1, 7)
 
 
@@ -91,7 +99,8 @@ def test_the_validation_of_a_resumed_run_belongs_to_the_step_it_resumed_from(mad
 
 def test_a_resume_that_the_log_announces_opens_a_segment(made: Made) -> None:
     made.console("a/train.log", [
-        *curve(1, 5), "Found checkpoint: /ckpt/global_step_5", "Setting global step to 5", "Resuming from /ckpt/global_step_5",
+        *curve(1, 5),
+        "Found checkpoint: /ckpt/global_step_5", "Setting global step to 5", "Resuming from /ckpt/global_step_5",
         *curve(6, 9),
     ])  # fmt: skip
     assert [(s.first, s.last, s.reason) for s in made.run().segments] == [(1, 5, "start"), (6, 9, "resume")]
@@ -122,7 +131,10 @@ def test_missing_steps_and_metrics_are_filled_from_the_other_source(made: Made) 
 
 
 def test_a_conflict_keeps_both_values_and_is_told_once(made: Made) -> None:
-    wrong = [(s, {SCORE: d[SCORE] + (0.5 if s in (4, 7) else 0), "actor/grad_norm": d["actor/grad_norm"]}) for s, d in curve(1, 20)]
+    wrong = [
+        (s, {SCORE: d[SCORE] + (0.5 if s in (4, 7) else 0), "actor/grad_norm": d["actor/grad_norm"]})
+        for s, d in curve(1, 20)
+    ]
     made.console("a/train.log", wrong)
     made.jsonl("a/m.jsonl", curve(1, 20))
     assert made.rows(SCORE) == [(d[SCORE],) for _, d in curve(1, 20)]
@@ -143,7 +155,10 @@ def test_a_null_of_one_source_is_spelled_by_the_other(made: Made) -> None:
 def test_a_filelogger_that_a_resume_overwrote_joins_the_second_segment(made: Made) -> None:
     made.console("a/train.log", [*curve(1, 50), *curve(41, 60, shift=0.001)])
     made.jsonl("a/m.jsonl", curve(41, 60, shift=0.001))
-    assert [(s.first, s.last, s.reason) for s in made.run().segments] == [(1, 50, "start"), (41, 60, "rewind")]
+    assert [(s.first, s.last, s.reason) for s in made.run().segments] == [
+        (1, 50, "start"),
+        (41, 60, "rewind"),
+    ]
     sources = {(seg, step): source for seg, step, source in made.rows("segment", "step", "source")}
     assert sources[(0, 45)] == "a/train.log" and sources[(1, 45)] == "a/m.jsonl, a/train.log"
     assert made.run().problems == ()
@@ -163,7 +178,9 @@ def test_attempts_come_in_order_of_time_not_of_name(made: Made) -> None:
 def test_metrics_in_two_files_and_debug_in_one_are_one_segment(made: Made) -> None:
     made.flat("a/logs/metrics/0.jsonl", [{"step": s, "reward_mean": s * 0.1} for s in range(1, 11)])
     made.flat("a/logs/metrics/1.jsonl", [{"step": s, "reward_mean": s * 0.1} for s in range(11, 21)])
-    made.file("a/logs/debug/d.log", "".join(f"[DEBUG] step={s} grad_norm_actor={s}.5\n" for s in range(1, 21)))
+    made.file(
+        "a/logs/debug/d.log", "".join(f"[DEBUG] step={s} grad_norm_actor={s}.5\n" for s in range(1, 21))
+    )
     run = made.run()
     assert len(run.segments) == 1 and run.steps == 20
     assert made.rows("reward_mean", "grad_norm_actor")[14] == (1.5, 15.5)
@@ -173,7 +190,10 @@ def test_sources_that_contradict_in_one_run_are_attempts(made: Made) -> None:
     made.file("a/run.toml", "")
     made.jsonl("a/1.jsonl", curve(1, 5))
     made.jsonl("a/2.jsonl", curve(1, 9, shift=0.4))
-    assert [(s.first, s.last, s.source) for s in made.run().segments] == [(1, 5, "a/1.jsonl"), (1, 9, "a/2.jsonl")]
+    assert [(s.first, s.last, s.source) for s in made.run().segments] == [
+        (1, 5, "a/1.jsonl"),
+        (1, 9, "a/2.jsonl"),
+    ]
     assert made.run().steps == 9
 
 

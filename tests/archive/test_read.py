@@ -12,8 +12,12 @@ from tests.archive.conftest import Made, curve
 
 
 def test_series_hold_values_segments_and_what_was_not_finite(made: Made) -> None:
-    made.file("a/m.jsonl", '{"step":1,"data":{"actor/entropy":0.5}}\n{"step":2,"data":{"actor/entropy":NaN,"y":1}}\n'
-              '{"step":1,"data":{"actor/entropy":0.25}}\n')  # fmt: skip
+    lines = (
+        '{"step":1,"data":{"actor/entropy":0.5}}',
+        '{"step":2,"data":{"actor/entropy":NaN,"y":1}}',
+        '{"step":1,"data":{"actor/entropy":0.25}}',
+    )
+    made.file("a/m.jsonl", "\n".join(lines) + "\n")
     run = made.run()
     series = made.archive.series(run.id)
     entropy = series["actor/entropy"]
@@ -32,7 +36,9 @@ def test_series_may_be_asked_for_by_name(made: Made) -> None:
 
 
 def test_log_lines_come_back_as_they_were_kept(made: Made) -> None:
-    made.console("a/train.log", [*curve(1, 3), "torch.OutOfMemoryError: CUDA out of memory. ask jane@lab.example.org"])
+    made.console(
+        "a/train.log", [*curve(1, 3), "torch.OutOfMemoryError: CUDA out of memory. ask jane@lab.example.org"]
+    )
     run = made.run()
     (line,) = [line for line in made.archive.log_lines(run.id) if "memory" in line.text]
     assert (line.path, line.line, line.step) == ("a/train.log", 4, 3)
@@ -65,7 +71,13 @@ def test_a_damaged_run_json_says_what_to_do(made: Made) -> None:
 
 def test_an_archive_that_was_never_built_is_empty(made: Made) -> None:
     archive = made.archive
-    assert (archive.runs(), archive.problems(), archive.ignored(), archive.removed(), archive.now()) == ((), (), (), (), None)
+    assert (archive.runs(), archive.problems(), archive.ignored(), archive.removed(), archive.now()) == (
+        (),
+        (),
+        (),
+        (),
+        None,
+    )
 
 
 def test_now_is_the_newest_time_stamp_of_all_runs(made: Made) -> None:

@@ -11,13 +11,19 @@ def test_every_key_is_used(made: Made) -> None:
     made.console("a/train.log", curve(1, 3))
     made.file(
         "a/run.toml",
-        'title = "T"\nproject = "P"\nexperiment = "E"\ntags = ["x", "y"]\nowner = "O"\nhardware = "8 x H100"\n'
-        'gpus = 8\nbaseline = "other"\nnotes = "N"\naliases = ["old"]\nalgorithm = "GSPO"\nmodel = "M"\n'
+        'title = "T"\nproject = "P"\nexperiment = "E"\ntags = ["x", "y"]\nowner = "O"\n'
+        'hardware = "8 x H100"\ngpus = 8\nbaseline = "other"\nnotes = "N"\naliases = ["old"]\nalgorithm = "GSPO"\nmodel = "M"\n'
         'verl_version = "0.7"\ncommit = "abc"\nplanned_steps = 9\nfinished = true\nstatus = "running"\n',
     )
     run = made.run()
     assert (run.title, run.project, run.experiment, run.tags, run.owner) == ("T", "P", "E", ("x", "y"), "O")
-    assert (run.hardware, run.gpus, run.baseline, run.notes, run.aliases) == ("8 x H100", 8, "other", "N", ("old",))
+    assert (run.hardware, run.gpus, run.baseline, run.notes, run.aliases) == (
+        "8 x H100",
+        8,
+        "other",
+        "N",
+        ("old",),
+    )
     assert (run.algorithm, run.model, run.verl_version, run.commit) == ("GSPO", "M", "0.7", "abc")
     assert (run.planned_steps, run.finished, run.growing) == (9, True, True)
     assert run.problems == ()
@@ -33,7 +39,9 @@ def test_an_unknown_key_names_the_nearest_one_and_its_line(made: Made) -> None:
     assert run.title == "T"
 
 
-@pytest.mark.parametrize("line", ["gpus = 0", "gpus = true", 'gpus = "8"', "title = 3", "tags = [1]", 'finished = "yes"'])
+@pytest.mark.parametrize(
+    "line", ["gpus = 0", "gpus = true", 'gpus = "8"', "title = 3", "tags = [1]", 'finished = "yes"']
+)
 def test_a_value_of_the_wrong_type_is_left_out_and_told(made: Made, line: str) -> None:
     made.console("a/train.log", curve(1, 3))
     made.file("a/run.toml", line)

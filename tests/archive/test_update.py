@@ -127,7 +127,9 @@ def test_a_damaged_manifest_is_made_anew(made: Made, junk: bytes) -> None:
     assert made.update().changed == ()
 
 
-def test_processes_give_the_same_bytes_as_one(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_give_the_same_bytes_as_one(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     some_runs(made)
     made.update()
     monkeypatch.setattr(module, "SMALL", 0)
@@ -198,7 +200,9 @@ def test_a_run_that_can_no_longer_be_built_keeps_its_last_good_state(
     assert made.archive.run("a").last_step == 5
 
 
-def test_a_file_that_vanishes_between_listing_and_reading_is_told(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_vanishes_between_listing_and_reading_is_told(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made.jsonl("a/m.jsonl", curve(1, 5))
     gone = made.jsonl("a/n.jsonl", curve(6, 9))
     real = module.discover
@@ -290,7 +294,10 @@ def test_a_packed_log_is_read_and_a_torn_one_keeps_what_precedes(made: Made) -> 
 
 
 def test_removed_runs_are_listed_with_date_and_reason(made: Made) -> None:
-    made.file("removed.toml", '[[run]]\nid = "old"\ndate = 2026-01-05\nwhy = "trained on the test set"\n[[run]]\nwhy = "x"\n')
+    made.file(
+        "removed.toml",
+        '[[run]]\nid = "old"\ndate = 2026-01-05\nwhy = "trained on the test set"\n[[run]]\nwhy = "x"\n',
+    )
     update = made.update()
     assert made.archive.removed() == (("old", "2026-01-05", "trained on the test set"),)
     assert kinds(update.problems) == ["run-toml"]

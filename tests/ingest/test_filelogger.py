@@ -184,7 +184,9 @@ def test_broken_unicode_escapes_become_text_that_can_be_stored(tmp_path: Path) -
 
 def test_chunks_are_bounded(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
-    file.write_bytes(b"".join(record(i, **{f"name/{j}": i * 0.37 + j for j in range(50)}) for i in range(8000)))
+    file.write_bytes(
+        b"".join(record(i, **{f"name/{j}": i * 0.37 + j for j in range(50)}) for i in range(8000))
+    )
     sizes = [len(batch.rows.steps) for batch in filelogger.read(Source("run.jsonl", file)) if batch.rows]
     assert sum(sizes) == 8000 and len(sizes) >= 2
 

@@ -42,7 +42,9 @@ def test_the_mark_before_the_object_is_skipped(tmp_path: Path) -> None:
     assert problems == []
 
 
-@pytest.mark.parametrize("key", ["global_step", "_step", "training/global_step", "iteration", "current_steps"])
+@pytest.mark.parametrize(
+    "key", ["global_step", "_step", "training/global_step", "iteration", "current_steps"]
+)
 def test_other_trainers_call_the_step_otherwise(tmp_path: Path, key: str) -> None:
     records, _ = read(seed_metrics, f'{{"{key}": 7, "loss": 0.5}}\n', tmp_path)
     assert records == [(7, None, {"loss": 0.5})]
@@ -70,9 +72,9 @@ def test_a_record_without_a_step_is_a_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "step", "values"),
     [
-        ("[DEBUG] step=100 grad_norm_actor=0.42 reward_std=0.31", 100, {"grad_norm_actor": 0.42, "reward_std": 0.31}),
-        ("[DEBUG] step: 100, grad_norm_actor: 4.2e-1; reward_std: .31", 100, {"grad_norm_actor": 0.42, "reward_std": 0.31}),
-        ("[DEBUG] step 100 response_length min=9 max=64", 100, {"response_length/min": 9, "response_length/max": 64}),
+        ("[DEBUG] step=100 grad_norm=0.42 reward_std=0.31", 100, {"grad_norm": 0.42, "reward_std": 0.31}),
+        ("[DEBUG] step: 100, grad_norm: 4.2e-1; reward_std: .31", 100, {"grad_norm": 0.42, "reward_std": 0.31}),
+        ("[DEBUG] step 100 response min=9 max=64", 100, {"response/min": 9, "response/max": 64}),
         ("[DEBUG] step=3 len min=9 grad_norm=0.5", 3, {"len/min": 9, "grad_norm": 0.5}),
         ("[DEBUG] step=3 timing: gen=3.2 update=1.5", 3, {"timing/gen": 3.2, "timing/update": 1.5}),
         ("[DEBUG] step=3 the gradient was clipped grad_norm=3.0", 3, {"grad_norm": 3.0}),
@@ -86,7 +88,9 @@ def test_debug_pairs(tmp_path: Path, line: str, step: int, values: dict[str, flo
     assert problems == []
 
 
-@pytest.mark.parametrize("line", ["2026-01-05 10:00:00,500 [DEBUG] step=1 a=2", "[DEBUG] 2026-01-05 10:00:00.5 step 1 a=2"])
+@pytest.mark.parametrize(
+    "line", ["2026-01-05 10:00:00,500 [DEBUG] step=1 a=2", "[DEBUG] 2026-01-05 10:00:00.5 step 1 a=2"]
+)
 def test_debug_lines_carry_their_time(tmp_path: Path, line: str) -> None:
     records, _ = read(seed_debug, line, tmp_path)
     assert records == [(1, 1767607200.5, {"a": 2.0})]
@@ -121,10 +125,12 @@ def test_formats_are_told_apart_by_content(tmp_path: Path, head: bytes, name: st
     file = tmp_path / "some.txt"
     file.write_bytes(head)
     form = ingest.sniff(Source("some.txt", file))
-    assert form is not None and form.NAME == name
+    assert form is not None and name == form.NAME
 
 
-@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\x80\x04\x95pickle" * 50, b"\xff\xd8\xff\xe0JFIF"])
+@pytest.mark.parametrize(
+    "data", [b"", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\x80\x04\x95pickle" * 50, b"\xff\xd8\xff\xe0JFIF"]
+)
 def test_what_is_no_log_is_claimed_by_nobody(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x").write_bytes(data)
     assert ingest.sniff(Source("x", tmp_path / "x")) is None

@@ -36,7 +36,9 @@ def test_head_is_short_when_the_file_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_packed_files_are_found_by_content_not_by_name(tmp_path: Path, pack) -> None:  # type: ignore[no-untyped-def]
-    assert content(made(tmp_path, "train.log", pack(b"step:1 - a/b:1\n" * 1000))) == b"step:1 - a/b:1\n" * 1000
+    assert (
+        content(made(tmp_path, "train.log", pack(b"step:1 - a/b:1\n" * 1000))) == b"step:1 - a/b:1\n" * 1000
+    )
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
