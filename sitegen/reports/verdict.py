@@ -157,7 +157,8 @@ def _root(story: Story) -> str:
     root = story.root
     if root is story.main or root.first is None or root.first == story.main.first:
         return ""
-    return f"{opened(lowered(_plain(root)))} began first, at step {count(root.first)}: suspected root."
+    cause = "" if root.rule.startswith("VAL-") else " (suspected root)"  # validation shows, it does not cause
+    return f"First sign at step {count(root.first)}: {lowered(_plain(root))}{cause}."
 
 
 def _along(story: Story) -> str:

@@ -75,7 +75,13 @@ def test_without_step_times_no_hours_are_claimed() -> None:
 def test_what_began_first_is_the_suspected_root() -> None:
     first = incident("GRD-01", "warning", first=36, title="Gradient spike")
     sentence = verdict.sentence(case(findings(first, HACKING)))
-    assert "Gradient spike began first, at step 36: suspected root." in sentence
+    assert "First sign at step 36: gradient spike (suspected root)." in sentence
+
+
+def test_validation_shows_a_fault_and_does_not_cause_it() -> None:
+    first = incident("VAL-02", "warning", first=36, title="Validation regressed")
+    sentence = verdict.sentence(case(findings(first, HACKING)))
+    assert "First sign at step 36: validation regressed." in sentence
 
 
 def test_incidents_at_the_same_time_are_one_event_and_distant_ones_are_named_apart() -> None:
