@@ -11,6 +11,7 @@ from sitegen.charts.markup import drawn
 
 _LANES = 4
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
+_SIGN = 0.012  # of the width, for a sign alone
 _FLIP = 0.92
 _RANK = {"critical": 0, "error": 1, "warning": 2, "info": 3}
 _WORDS = {"critic_warmup": "critic warm-up", "warmup": "warm-up"}
@@ -65,28 +66,34 @@ def _resume(step: int, frame: Frame) -> str:
 
 
 def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:
-    """Each mark with the lowest lane in which its name runs into no other; the worst choose first.
+    """Each mark with the lowest lane in which it runs into no other; the worst choose first.
 
-    A mark without room, and a remark that would need a second lane, stands in the lowest without its name.
+    A mark whose name finds no room, and a remark that would need a second lane for it, stands without.
     """
     taken: list[list[tuple[float, float]]] = [[] for _ in range(_LANES)]
     out = []
     for mark in sorted(frame.marks, key=lambda one: (_RANK.get(one.severity, 9), one.step, one.label)):
-        left, right = _room(frame.position(mark.step))
+        at = frame.position(mark.step)
         lanes = taken[:1] if mark.severity == "info" else taken
-        free = (k for k, lane in enumerate(lanes) if all(right <= a or left >= b for a, b in lane))
-        lane = next(free, None)
-        if lane is None:
-            out.append((replace(mark, label=""), 0))
-        else:
-            taken[lane].append((left, right))
+        lane = _free(_room(at), lanes)
+        if lane is not None:
+            taken[lane].append(_room(at))
             out.append((mark, lane))
+            continue
+        lane = _free((at, at + _SIGN), lanes) or 0
+        taken[lane].append((at, at + _SIGN))
+        out.append((replace(mark, label=""), lane))
     return sorted(out, key=lambda one: (one[0].step, one[1]))
+
+
+def _free(room: tuple[float, float], lanes: list[list[tuple[float, float]]]) -> int | None:
+    left, right = room
+    return next((k for k, lane in enumerate(lanes) if all(right <= a or left >= b for a, b in lane)), None)
 
 
 def _room(at: float) -> tuple[float, float]:
     """What a mark and its name cover; near the right end the name stands left of the mark."""
-    return (at - _ROOM, at + 0.01) if at > _FLIP else (at, at + _ROOM)
+    return (at - _ROOM, at + _SIGN) if at > _FLIP else (at, at + _ROOM)
 
 
 def _mark(mark: Mark, lane: int, frame: Frame) -> str:
