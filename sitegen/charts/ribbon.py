@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from sitegen.charts.frame import Frame, Mark, Span
 from sitegen.charts.markup import drawn
 
-_LANES = 4
+_LANES = 6
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
 _SIGN = 0.012  # of the width, for a sign alone
 _FLIP = 0.92
@@ -29,6 +29,8 @@ def ribbon(frame: Frame) -> Markup:
     bar = "".join(_phase(span, frame) for span in frame.spans) + "".join(
         _resume(at, frame) for at in frame.resumes
     )
+    if not frame.spans:
+        bar += '<span class="sg-ribbon-none">no phase could be told</span>'
     lanes = _in_lanes(frame)
     height = max((lane for _, lane in lanes), default=-1) + 1
     marks = "".join(_mark(mark, lane, frame) for mark, lane in lanes)

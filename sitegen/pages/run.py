@@ -141,7 +141,9 @@ def _steps(report: RunReport) -> FactBox:
     notes = [f"of {words.count(run.planned_steps)} planned"] if run.planned_steps else []
     if len(run.segments) > 1:
         notes.append(words.plural(len(run.segments), "segment"))
-    if run.first_step is not None and run.steps != run.last_step:
+    if run.first_step == run.last_step:
+        notes.append(words.span(run.first_step, run.last_step))
+    elif run.steps != run.last_step:
         notes.append(f"{words.count(run.first_step)} to {words.count(run.last_step)}")
     return FactBox("Steps", words.count(run.steps), ", ".join(notes))
 
