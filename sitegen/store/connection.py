@@ -86,8 +86,12 @@ def arrow(connection: Connection, sql: str, params: Parameters | None = None) ->
 
 def arrow_within(cursor: Connection, sql: str, params: Parameters, seconds: float = SECONDS) -> pa.Table:
     """As `arrow`, on a cursor nobody else uses and not longer than `seconds`. Raises TimedOutError."""
-    with within(cursor, seconds):
-        return cursor.sql(sql, params=dict(params)).to_arrow_table()
+    try:
+        with within(cursor, seconds):
+            return cursor.sql(sql, params=dict(params)).to_arrow_table()
+    except (duckdb.BinderException, duckdb.CatalogException):
+        cursor.execute(f"DESCRIBE {sql}", dict(params))  # the same complaint, with its line
+        raise
 
 
 def put(connection: Connection, name: str, rows: pa.Table) -> None:

@@ -184,7 +184,8 @@ class _Plan:
         """SQL that makes the raw table out of `stored`."""
         values = [f"{self.metric(key)} AS {identifier(key)}" for key in self.keys]
         active = [self.metric(key) for key in self.keys if key not in PASSIVE and self.sources[key]]
-        trains = f"coalesce({', '.join(active)}) IS NOT NULL" if active else "false"
+        checks = sorted({identifier(column) for _, column, _, _ in self.checks})
+        trains = f"{_any(active)} OR NOT {_any(checks)}"  # a row of values that are not finite trains as well
         listed = ", ".join(["run, segment, step, live, time, cut", f"{trains} AS trains", *values])
         return f"SELECT {listed} FROM stored ORDER BY run, row"  # noqa: S608
 
@@ -235,6 +236,11 @@ def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
         {"paths": list(held.values())},
     )
     return rows.cast(NON_FINITE)
+
+
+def _any(values: Sequence[str]) -> str:
+    """Condition that one of `values` is there."""
+    return f"coalesce({', '.join(values)}) IS NOT NULL" if values else "false"
 
 
 def text(value: str) -> str:

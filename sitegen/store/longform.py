@@ -1,7 +1,8 @@
 """Views over the Parquet files of many runs: samples, raw_samples, steps, non_finite.
 
 Runs that log the same columns are read together; each such group is one branch of the view, under the exact
-names of its files. So names that differ in case only never meet, and a filter on `run` opens only its file.
+names of its files. So names that differ in case only never meet, and with a filter on `run` only its file is
+read (and the first of each group, for its schema).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Group:
     @property
     def files(self) -> str:
         """The Parquet files as a table of SQL."""
-        return f"read_parquet([{', '.join(map(text, self.paths))}], union_by_name = true, filename = true)"
+        return f"read_parquet([{', '.join(map(text, self.paths))}], filename = true)"
 
 
 class Long:
@@ -81,7 +82,7 @@ class Long:
         held = [text(str(path)) for path in extras if path.is_file()]
         if not held:
             return
-        files = f"read_parquet([{', '.join(held)}], union_by_name = true, filename = true)"
+        files = f"read_parquet([{', '.join(held)}], filename = true)"
         if name == "raw_samples":
             yield (
                 f"SELECT {RUN} AS run, segment, step, name, value, source FROM {files} "  # noqa: S608
