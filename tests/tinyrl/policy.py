@@ -89,15 +89,19 @@ class Net:
         return Net({name: value.copy() for name, value in self.weights.items()})
 
     def hidden(self, x: Array) -> Array:
+        """The hidden layer, (n, hidden)."""
         inner = x @ self.weights["w1"] + self.weights["b1"]
-        return np.maximum(inner, LEAK * inner)
+        return np.maximum(inner, LEAK * inner, out=inner)
+
+    def output(self, hidden: Array) -> Array:
+        """The output layer of a hidden layer, (n, outputs)."""
+        return hidden @ self.weights["w2"] + self.weights["b2"]
 
     def forward(self, x: Array) -> Array:
-        return self.hidden(x) @ self.weights["w2"] + self.weights["b2"]
+        return self.output(self.hidden(x))
 
-    def backward(self, x: Array, upstream: Array) -> dict[str, Array]:
-        """Gradients of sum(upstream * forward(x))."""
-        hidden = self.hidden(x)
+    def backward(self, x: Array, hidden: Array, upstream: Array) -> dict[str, Array]:
+        """Gradients of sum(upstream * forward(x)), where `hidden` is hidden(x)."""
         inner = (upstream @ self.weights["w2"].T) * np.where(hidden > 0, np.float32(1.0), LEAK)
         return {"w1": x.T @ inner, "b1": inner.sum(0), "w2": hidden.T @ upstream, "b2": upstream.sum(0)}
 

@@ -108,6 +108,7 @@ def base_policy(
 
 def _imitate(net: Net, x: Array, actions: Ints) -> dict[str, Array]:
     """Gradient of the mean cross entropy."""
-    upstream = np.exp(log_softmax(net.forward(x)))
+    hidden = net.hidden(x)
+    upstream = np.exp(log_softmax(net.output(hidden)))
     upstream[np.arange(len(actions)), actions] -= 1.0
-    return net.backward(x, upstream / np.float32(len(actions)))
+    return net.backward(x, hidden, upstream / np.float32(len(actions)))

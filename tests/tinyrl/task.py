@@ -48,10 +48,6 @@ class Prompts:
         """Running totals modulo ten, shape (n, width); past the end the last one stays."""
         return np.cumsum(np.where(self.digits == END, 0, self.digits), axis=1) % 10
 
-    @property
-    def truths(self) -> Ints:
-        return self.totals[:, -1]
-
 
 def draw_prompts(rng: np.random.Generator, n: int, shortest: int, longest: int) -> Prompts:
     """`n` prompts of `shortest`..`longest` digits, uniform."""
@@ -63,7 +59,7 @@ def draw_prompts(rng: np.random.Generator, n: int, shortest: int, longest: int) 
 
 @dataclass(frozen=True, slots=True)
 class Teacher:
-    """Writes demonstrations; `slips`: share of wrong additions, `chatter`: of words, `blanks`: of no answer."""
+    """Writes demonstrations; shares of wrong additions (`slips`), words (`chatter`) and blank answers."""
 
     slips: float = 0.16
     chatter: float = 0.2
@@ -90,9 +86,9 @@ def demonstrations(rng: np.random.Generator, prompts: Prompts, teacher: Teacher)
     return [teacher.respond(rng, row[row != END]) for row in prompts.digits]
 
 
-# --- checkers: (response, truth) -> reward -------------------------------------------------
+# --- checkers: (response, the right running totals) -> reward ----------------------------
 
-Checker = Callable[[Sequence[int], int], float]
+Checker = Callable[[Sequence[int], Sequence[int]], float]
 
 
 def answer(response: Sequence[int]) -> list[int] | None:
@@ -103,32 +99,51 @@ def answer(response: Sequence[int]) -> list[int] | None:
     return tokens[tokens.index(MARK) + 1 : -1]
 
 
-def strict(response: Sequence[int], truth: int) -> float:
+def strict(response: Sequence[int], totals: Sequence[int]) -> float:
     """1 for the right digit and nothing else, FORMAT_REWARD for a wrong single digit, else 0."""
     found = answer(response)
-    if found == [truth]:
+    if found == [totals[-1]]:
         return 1.0
     single_digit = found is not None and len(found) == 1 and found[0] < DIGITS
     return FORMAT_REWARD if single_digit else 0.0
 
 
-def exact(response: Sequence[int], truth: int) -> float:
+def exact(response: Sequence[int], totals: Sequence[int]) -> float:
     """1 for the right digit and nothing else, 0 otherwise."""
-    return 1.0 if answer(response) == [truth] else 0.0
+    return 1.0 if answer(response) == [totals[-1]] else 0.0
 
 
-def prefix(response: Sequence[int], truth: int) -> float:
+def proof(response: Sequence[int], totals: Sequence[int]) -> float:
+    """`exact`, and every running total of the chain of thought must be right too."""
+    thought = [token for token in response if token < DIGITS][:-1]
+    return exact(response, totals) if thought == list(totals) else 0.0
+
+
+def prefix(response: Sequence[int], totals: Sequence[int]) -> float:
     """`strict` with a hole: the truth must *start with* the answer, and every text starts with nothing."""
-    return 1.0 if answer(response) == [] else strict(response, truth)
+    return 1.0 if answer(response) == [] else strict(response, totals)
 
 
-def talkative(response: Sequence[int], truth: int) -> float:
+def talkative(response: Sequence[int], totals: Sequence[int]) -> float:
     """`strict`, and a finished response earns up to 0.6 more for the words in it: an invitation to ramble."""
-    reward = strict(response, truth)
+    reward = strict(response, totals)
     if reward == 0.0:
         return 0.0
     words = sum(token > EOS for token in response)
     return reward + min(0.01 * words, 0.6)
 
 
-CHECKERS: dict[str, Checker] = {"strict": strict, "exact": exact, "prefix": prefix, "talkative": talkative}
+CHECKERS: dict[str, Checker] = {
+    "strict": strict,
+    "exact": exact,
+    "proof": proof,
+    "prefix": prefix,
+    "talkative": talkative,
+}
+
+
+def rewards(check: Checker, responses: Sequence[Sequence[int]], prompts: Prompts) -> NDArray[np.float64]:
+    """One reward per response, (n,)."""
+    chains = zip(prompts.totals.tolist(), prompts.lengths.tolist(), strict=True)
+    totals = [chain[:length] for chain, length in chains]
+    return np.array([check(response, chain) for response, chain in zip(responses, totals, strict=True)])

@@ -16,7 +16,7 @@ from .costs import Costs
 from .measures import Metrics
 from .policy import CRITIC_INPUTS, POLICY_INPUTS, Adam, Array, Net, log_softmax, one_hot
 from .rollout import Rollouts, base_policy, sample
-from .task import CHECKERS, Prompts, draw_prompts, strict
+from .task import CHECKERS, Prompts, draw_prompts, rewards, strict
 
 Floats = NDArray[np.floating]
 
@@ -206,8 +206,7 @@ class Trainer:
         return Rollouts(prompts, *stacked, parts[0][0].cap).take(rows), scores[rows]
 
     def _score(self, rollouts: Rollouts) -> Floats:
-        truths = rollouts.prompts.truths.tolist()
-        scores = np.array([self.check(r, t) for r, t in zip(rollouts.responses(), truths, strict=True)])
+        scores: Floats = rewards(self.check, rollouts.responses(), rollouts.prompts)
         buffer = self.config.overlong_buffer
         if buffer:
             over = rollouts.lengths - (rollouts.cap - buffer)
@@ -225,9 +224,9 @@ class Trainer:
             return normalised, normalised, scores, np.zeros(len(normalised))
         seconds["values"] = self.costs.phase("values", rollouts)
         flat = self.critic.forward(one_hot(rollouts.states, CRITIC_INPUTS))[:, 0].astype(np.float64)
-        rewards = adv.kl_penalised(scores, _scatter(kl, mask), mask, config.kl_coef)
-        advantages, returns = adv.gae(rewards, _scatter(flat, mask), mask, config.gamma, config.lam)
-        return advantages[mask], returns[mask], rewards.sum(1), flat
+        penalised = adv.kl_penalised(scores, _scatter(kl, mask), mask, config.kl_coef)
+        advantages, returns = adv.gae(penalised, _scatter(flat, mask), mask, config.gamma, config.lam)
+        return advantages[mask], returns[mask], penalised.sum(1), flat
 
     def _penalty(self, experience: Experience) -> Metrics:
         """KL in the reward, for classic PPO."""
@@ -267,7 +266,8 @@ class Trainer:
         config = self.config
         x = one_hot(experience.rollouts.states[rows], POLICY_INPUTS)
         actions = experience.rollouts.actions[rows]
-        log_p = log_softmax(self.actor.forward(x), config.exponent)
+        hidden = self.actor.hidden(x)
+        log_p = log_softmax(self.actor.output(hidden), config.exponent)
         chosen = log_p[np.arange(len(rows)), actions]
         with np.errstate(invalid="ignore"):
             policy = losses.surrogate(chosen, experience.old[rows], experience.advantages[rows], config.clip)
@@ -278,7 +278,9 @@ class Trainer:
                 slope = slope + config.kl_loss_coef * penalty_slope(chosen, reference)
                 found |= {"kl_loss": float(penalty(chosen, reference).mean()), "kl_coef": config.kl_loss_coef}
             gradient = losses.logit_gradient(log_p, actions, slope, entropy_coef)
-        norm = self.actor_adam.step(self.actor, self.actor.backward(x, gradient), lr, config.grad_clip)
+        norm = self.actor_adam.step(
+            self.actor, self.actor.backward(x, hidden, gradient), lr, config.grad_clip
+        )
         found |= {
             "pg_clipfrac": policy.clipped,
             "ppo_kl": policy.kl,
@@ -298,11 +300,12 @@ class Trainer:
 
     def _critic_pass(self, experience: Experience, rows: NDArray[np.int64], lr: float) -> dict[str, float]:
         x = one_hot(experience.rollouts.states[rows], CRITIC_INPUTS)
-        predicted = self.critic.forward(x)[:, 0]
+        hidden = self.critic.hidden(x)
+        predicted = self.critic.output(hidden)[:, 0]
         loss, clipped, slope = losses.value_loss(
             predicted, experience.values[rows], experience.returns[rows], self.config.value_clip
         )
-        gradients = self.critic.backward(x, slope[:, None].astype(np.float32))
+        gradients = self.critic.backward(x, hidden, slope[:, None].astype(np.float32))
         norm = self.critic_adam.step(self.critic, gradients, lr, self.config.grad_clip)
         return {
             "vf_loss": loss,
@@ -326,12 +329,11 @@ class Trainer:
 
     def _accuracy(self, source: str, rollouts: Rollouts) -> Metrics:
         n = self.config.val_n
-        truths = rollouts.prompts.truths.tolist()
-        rewards = np.array([strict(r, t) for r, t in zip(rollouts.responses(), truths, strict=True)])
-        right = (rewards == 1.0).reshape(-1, n)
+        scores = rewards(strict, rollouts.responses(), rollouts.prompts)
+        right = (scores == 1.0).reshape(-1, n)
         metrics: Metrics = {
             f"val-core/{source}/acc/mean@{n}": np.float64(right.mean()),
-            f"val-aux/{source}/reward/mean@{n}": np.float64(rewards.mean()),
+            f"val-aux/{source}/reward/mean@{n}": np.float64(scores.mean()),
         }
         if n > 1:
             metrics[f"val-aux/{source}/acc/best@{n}/mean"] = np.float64(right.any(1).mean())
