@@ -24,21 +24,30 @@ class Drawing:
     charts: tuple[tuple[str, str, Markup], ...]  # (metric, "0.05 to 0.9", SVG)
 
 
-def draw(case: CaseView) -> Drawing:
-    """`case` ready for a template."""
-    charts = tuple(
-        (name, _range(values), _svg(name, values, case.expect)) for name, values in case.series.items()
-    )
-    return Drawing(case.name, case.outcome == "fires", _expectation(case), charts)
+def draw(case: CaseView, phases: bool = False) -> Drawing:
+    """`case` ready for a template; with `phases` its spans follow on one another and are no alarm."""
+    marks = _borders(case.expect) if phases else _bands(case.expect)
+    charts = tuple((name, _range(values), _svg(name, values, marks)) for name, values in case.series.items())
+    return Drawing(case.name, case.outcome == "fires" and not phases, _expectation(case, phases), charts)
 
 
-def _expectation(case: CaseView) -> str:
+def _expectation(case: CaseView, phases: bool) -> str:
     if case.outcome == "not_applicable":
         return "cannot be checked"
+    if phases:
+        return "phases begin at rows " + ", ".join(str(first) for first, _ in case.expect)
     if case.outcome != "fires":
         return "stays silent"
     rows = ", ".join(f"{first}–{last}" if last != first else str(first) for first, last in case.expect)
     return f"fires on rows {rows}" if rows else "fires"
+
+
+def _bands(expect: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
+    return [(first - 1, last - first + 1, "sg-case-band") for first, last in expect]
+
+
+def _borders(expect: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
+    return [(first - 1, 0, "sg-case-border") for first, _ in expect if first > 1]
 
 
 def _range(values: Sequence[float | None]) -> str:
@@ -49,16 +58,17 @@ def _range(values: Sequence[float | None]) -> str:
     return words.number(low) if low == high else f"{words.number(low)} to {words.number(high)}"
 
 
-def _svg(name: str, values: Sequence[float | None], expect: Sequence[tuple[int, int]]) -> Markup:
+def _svg(name: str, values: Sequence[float | None], marks: Sequence[tuple[int, int, str]]) -> Markup:
+    """`marks` are (rows before, rows covered, class); a mark that covers none is a line."""
     across = WIDTH / max(1, len(values))
-    bands = "".join(
-        f'<rect class="sg-case-band" x="{(first - 1) * across:.1f}" y="0" '
-        f'width="{(last - first + 1) * across:.1f}" height="{HEIGHT}"/>'
-        for first, last in expect
+    drawn = "".join(
+        f'<rect class="{kind}" x="{before * across:.1f}" y="0" '
+        f'width="{max(1.0, covered * across):.1f}" height="{HEIGHT}"/>'
+        for before, covered, kind in marks
     )
     return Markup(  # noqa: S704  built from numbers and the escaped name only
         f'<svg class="sg-case" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(name)}: {_range(values)}">{bands}<path d="{_path(values, across)}"/></svg>'
+        f'aria-label="{escape(name)}: {_range(values)}">{drawn}<path d="{_path(values, across)}"/></svg>'
     )
 
 

@@ -89,7 +89,7 @@ def page(view: RuleView, render: rendering.Render) -> Page:
         sections=_sections(rule.sections),
         sources=_sources(rule.sections),
         condition=condition(rule),
-        cases=tuple(cases.draw(case) for case in view.cases),
+        cases=tuple(cases.draw(case, rule.kind == PHASE) for case in view.cases),
         outcomes=Outcome,
     )
 

@@ -10,10 +10,8 @@ from sitegen import archive as archives
 from sitegen import reports
 from sitegen.config import Config
 from sitegen.model import Page
-from sitegen.pages import boards, home, incidents, problems, rules, runs
-from sitegen.pages.render import Render
 from sitegen.reports.shapes import ArchiveReport
-from sitegen.site import api, downloads, rendering
+from sitegen.site import api, cross, downloads, rendering
 from sitegen.site.publish import Content
 from sitegen.site.redirects import redirects
 from sitegen.site.rendering import RunEntry, renderer
@@ -61,9 +59,10 @@ def prepare(
     say("annotating")
     found = reports.build(archive, config)
     render = renderer(environment(config.templates))
-    pages = [*cross_pages(found.archive, render, config.title)]
+    look = digest(config.templates)
+    pages = [*cross.kept(archive, found.archive, render, config.title, look)]
     files: dict[str, Content] = dict(api.documents(found.archive))
-    drawn = _Runs(archive, found, digest(config.templates), config)
+    drawn = _Runs(archive, found, look, config)
     aliases: dict[str, tuple[str, ...]] = {}
     for run, entry in drawn.entries(say):
         pages.append(replace(entry.page, html=""))
@@ -81,20 +80,6 @@ def prepare(
         drawn.html,
         drawn.rendered,
     )
-
-
-def cross_pages(report: ArchiveReport, render: Render, title: str) -> Iterator[Page]:
-    """All pages that span runs, and the tombstones."""
-    yield home.page(report, render, title)
-    yield runs.page(report, render)
-    yield from boards.pages(report, render)
-    yield incidents.page(report, render)
-    yield from rules.pages(report, render)
-    yield problems.page(report, render)
-    present = {row.id for row in report.runs}
-    for run, date, why in report.removed:
-        if run not in present:
-            yield runs.tombstone(run, date, why, render)
 
 
 class _Runs:

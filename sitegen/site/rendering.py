@@ -19,7 +19,7 @@ from sitegen.pages import report_md
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports.shapes import RunReport
-from sitegen.site import api
+from sitegen.site import api, cross
 from sitegen.site.templates import environment
 
 ROOM = "fragments"
@@ -44,8 +44,7 @@ class RunEntry:
         """The entry of `pack`; raises ValueError for damaged bytes."""
         try:
             raw = orjson.loads(data)
-            raw["page"]["filters"] = tuple((name, value) for name, value in raw["page"]["filters"])
-            return cls(Page(**raw["page"]), raw["api"], tuple(raw["aliases"]), raw["report_md"])
+            return cls(cross.page(raw["page"]), raw["api"], tuple(raw["aliases"]), raw["report_md"])
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"damaged fragment: {error}") from error
 
