@@ -33,7 +33,8 @@ class Definition(Rule):
         relation: "steps", "evals" or "events": whose index persistence and exit count in.
         scope: "row", or "run" where the SQL answers one row per run.
         persist: (k, m): true in k of m rows.
-        exit: rows of calm that close a span.
+        exit: rows of calm that close a span; for events, rows of `steps`. For a phase, the rows below which
+            a stretch is flicker.
         mute: nothing opens during warm-up.
         metric: canonical metric whose chart is the evidence; None where there is none.
         facts: metrics shown before and after the onset.

@@ -152,11 +152,13 @@ class _Batch:
     def _spans(self, rule: Definition, answer: Answer) -> tuple[Stretch, ...]:
         if rule.scope == "run":
             return (Stretch(0, len(answer.hit) - 1, True),)
-        found = stretches(answer.hit, answer.hold, self._muted(rule, answer), rule.persist, rule.exit)
-        if rule.relation != "events":
+        at = answer.row if rule.relation == "events" else None
+        muted = self._muted(rule, answer)
+        found = stretches(answer.hit, answer.hold, muted, rule.persist, rule.exit, at)
+        if at is None:
             return found
         last = self.rows.count.get(answer.run, 0)
-        return tuple(replace(one, open=last - int(answer.row[one.last]) < 2) for one in found)
+        return tuple(replace(one, open=last - int(at[one.last]) < 2) for one in found)
 
     def _muted(self, rule: Definition, answer: Answer) -> answers.Flags:
         muted = np.zeros(len(answer.hit), np.bool_)

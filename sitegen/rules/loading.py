@@ -10,7 +10,7 @@ from typing import Any
 from sitegen import cards
 from sitegen.cards import Card, Fault, Table, nearest
 from sitegen.metrics import glossary
-from sitegen.model import PhaseName, Severity
+from sitegen.model import Severity
 from sitegen.rules import casetext, message
 from sitegen.rules.definition import KNOWN, Definition
 from sitegen.store import Answers, verify
@@ -101,6 +101,8 @@ def define(card: Card, faults: Iterable[Fault] = ()) -> tuple[Definition | None,
     definition = _definition(card, answers)
     if not answers.refusals:
         wrong += _answer_faults(definition)
+    if "spans" in answers.tables and definition.kind == "incident" and not definition.after:
+        wrong.append(card.fault(card.sql_line, 'reads spans but has no after = ["CODE", …] in its settings'))
     wrong += casetext.faults(definition)
     return definition, tuple(wrong)
 
@@ -167,7 +169,7 @@ def _definition(card: Card, answers: Answers) -> Definition:
         relation=relation,
         scope=values.get("scope", "row"),
         persist=(persist[0], persist[1]),
-        exit=values.get("exit", 10 if relation == "steps" else 1),
+        exit=values.get("exit", 1 if relation == "evals" else 10),
         mute=values.get("mute", False) == "warmup",
         metric=metric,
         facts=tuple(values.get("facts", ())),
@@ -236,6 +238,3 @@ def _across(found: Sequence[Definition]) -> Iterator[Fault]:
                 yield rule.card.fault(
                     line, f"after: {code} itself waits for others; one second pass is all there is"
                 )
-
-
-PHASES = frozenset(name.value for name in PhaseName)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 #: A softer condition reaches back across gaps of at most this many rows.
 BACK = 2
@@ -45,29 +46,37 @@ def confirmed(hit: Flags, muted: Flags, persist: tuple[int, int]) -> Flags:
 
 
 def stretches(
-    hit: Flags, hold: Flags, muted: Flags, persist: tuple[int, int], exit: int
+    hit: Flags,
+    hold: Flags,
+    muted: Flags,
+    persist: tuple[int, int],
+    exit: int,
+    rows: Ints | None = None,
 ) -> tuple[Stretch, ...]:
     """Spans of one series.
 
     A span opens at the first hit of the window that confirms it, reaches back over rows where `hold` is true
     (gaps of at most BACK rows), and lasts while `hold` or `hit` comes back within `exit` rows.
+
+    Args:
+        rows: where each element lies, if not one row after the other: events of one moment share a row.
     """
     seeds = np.flatnonzero(confirmed(hit, muted, persist))
     if not len(seeds):
         return ()
+    at = rows if rows is not None else np.arange(len(hit))
     soft = np.flatnonzero(hit | hold)
-    chain = np.concatenate([[0], np.cumsum(np.diff(soft) > exit)])  # number of the chain each soft row is in
+    chain = np.concatenate([[0], np.cumsum(np.diff(at[soft]) > exit)])  # the chain each soft element is in
     found = []
     for number in np.unique(chain[np.searchsorted(soft, seeds)]):
-        rows = soft[chain == number]
-        seed = seeds[(seeds >= rows[0]) & (seeds <= rows[-1])][0]
-        calm = len(hit) - 1 - int(rows[-1])
-        found.append(Stretch(_back(rows, int(seed)), int(rows[-1]), calm < min(exit, CALM)))
+        links = soft[chain == number]
+        seed = seeds[(seeds >= links[0]) & (seeds <= links[-1])][0]
+        calm = len(hit) - 1 - int(links[-1])
+        found.append(Stretch(_back(links[links <= seed], at), int(links[-1]), calm < min(exit, CALM)))
     return tuple(found)
 
 
-def _back(rows: NDArray[np.int64], seed: int) -> int:
-    """The earliest of `rows` that is linked to `seed` by gaps of at most BACK rows."""
-    before = rows[rows <= seed]
-    gaps = np.flatnonzero(np.diff(before) > BACK + 1)
+def _back(before: Ints, at: Ints) -> int:
+    """The earliest element of a chain that is linked to its last by gaps of at most BACK rows."""
+    gaps = np.flatnonzero(np.diff(at[before]) > BACK + 1)
     return int(before[gaps[-1] + 1]) if len(gaps) else int(before[0])
