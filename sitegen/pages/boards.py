@@ -24,7 +24,9 @@ def pages(archive: ArchiveReport, render: rendering.Render) -> Iterable[Page]:
 
 def index(archive: ArchiveReport, render: rendering.Render) -> Page:
     """`/leaderboards/`: all boards by group with their first places."""
-    ordered = sorted(archive.leaderboards, key=lambda board: board.group)
+    ordered = sorted(
+        (board for board in archive.leaderboards if board.entries), key=lambda board: board.group
+    )
     groups = [(name, tuple(boards)) for name, boards in groupby(ordered, key=lambda board: board.group)]
     return rendering.page(
         render,
@@ -35,8 +37,8 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
         kind="boards",
         search=False,
         groups=groups,
+        empty=[board for board in archive.leaderboards if not board.entries],
         top=TOP,
-        titles={row.id: row.title for row in archive.runs},
     )
 
 
