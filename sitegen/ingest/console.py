@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sitegen.ingest.source import Source
 
 NAME = "console"
+MAX_LINE = 4 << 20  # bytes; a line of text that is longer is no line of a log
 _MAX_PREFIXES = 256
 
 
@@ -43,7 +44,7 @@ def read(source: Source) -> Iterator[Batch]:
     torn = False
     with source.open() as stream:
         for first, lines, whole in blocks(stream, 1 << 20):
-            yield from reader.block(first, b"\n".join(lines))
+            yield from reader.block(first, lines)
             torn = not whole
     yield reader.finish(torn)
 
@@ -55,7 +56,7 @@ def read_lines(lines: Iterable[tuple[int, str]], path: str, *, torn: bool = Fals
     """
     reader = Reader(path)
     for number, raw in lines:
-        yield from reader.block(number, raw.encode("utf-8", "replace"))
+        yield from reader.block(number, [raw.encode("utf-8", "replace")])
     yield reader.finish(torn)
 
 
@@ -76,44 +77,32 @@ class Reader:
         self._lines = 0
         self._bar_total = 0
 
-    def block(self, first: int, block: bytes) -> Iterator[Batch]:
+    def block(self, first: int, lines: list[bytes]) -> Iterator[Batch]:
         """Read consecutive lines; yields a batch whenever enough records have gathered."""
-        table = self._records.table
-        for number, raw in self._dense(first, block) if marks.dense(block) else self._sparse(first, block):
-            self._slow(number, raw)
-            if table.full:
-                yield Batch(rows=self._records.rows())
-        if table.full:
-            yield Batch(rows=self._records.rows())
-        self._lines = first + block.count(b"\n")
-
-    def _dense(self, first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
-        """Lines that need care; step lines of a known layout are read on the way."""
-        fast, waits = self._records.fast, self._validations.waits
-        for number, raw in enumerate(block.split(b"\n"), first):
+        records, prefixes, waits = self._records, self._prefixes, self._validations.waits
+        for index in self._worth_reading(lines):
+            raw = lines[index]
             at = raw.find(marks.STEP)
-            if at >= 0:
-                if raw[:at] in self._prefixes and not waits() and fast(number, raw, at, self._time):
-                    continue
-            elif not self._expects() and not marks.marked(raw):
-                continue
-            yield number, raw
+            known = at >= 0 and raw[:at] in prefixes and not waits()
+            if not (known and records.fast(first + index, raw, at, self._time)):
+                self._slow(first + index, raw)
+            if records.table.full:
+                yield Batch(rows=records.rows())
+        self._lines = first + len(lines) - 1
 
-    def _sparse(self, first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
-        """Lines that hold a mark, and those that follow one which expects more."""
-        starts = marks.line_starts(block)
-        number, at = first, 0
-        while at <= len(block):
-            if not self._expects():
-                start = marks.after(starts, at)
-                if start < 0:
-                    return
-                number += block.count(b"\n", at, start)
-                at = start
-            end = block.find(b"\n", at)
-            end = len(block) if end < 0 else end
-            yield number, block[at:end]
-            number, at = number + 1, end + 1
+    def _worth_reading(self, lines: list[bytes]) -> Iterator[int]:
+        """Indexes of lines that hold a mark, and of those behind one that expects more."""
+        index = 0
+        for marked in marks.candidates(lines):
+            while index < marked and self._expects():
+                yield index
+                index += 1
+            if index <= marked:
+                yield marked
+                index = marked + 1
+        while index < len(lines) and self._expects():
+            yield index
+            index += 1
 
     def finish(self, torn: bool) -> Batch:
         """The last batch."""
@@ -139,8 +128,12 @@ class Reader:
         )
 
     def _slow(self, number: int, raw: bytes) -> None:
+        if len(raw) > MAX_LINE:
+            message = f"the line has {len(raw)} bytes; only the first {MAX_LINE} were read"
+            self._faults.add("too-long", number, message)
+            raw = raw[:MAX_LINE]
         words = raw.decode("utf-8", "replace").rstrip("\r")
-        inner = text.unquoted(words) if marks.STEP in raw or b"\\u001b" in raw else None
+        inner = text.unquoted(words)
         for part in inner or [words]:
             for line in text.lines(number, part):
                 self._line(line, len(line.body) if "\r" in part else len(part))
@@ -165,6 +158,7 @@ class Reader:
 
     def _other(self, line: Line) -> None:
         """A line that is no part of a record or a config."""
+        self._stepped()
         inside, folded = self._tracebacks.take(line)
         if folded is not None:
             self._fold(folded)
@@ -186,7 +180,7 @@ class Reader:
     def _sign(self, line: Line) -> None:
         body = line.body
         if diagnosis.starts_attempt(body):
-            self._keeper.restarted()
+            self._keeper.restarted(line.number)
         self._progress(line)
         sign = diagnosis.classify(body)
         if sign is None:

@@ -27,8 +27,9 @@ class Sign:
 
 # What a line says, most certain first; the first pattern that is found counts. Lines that only name a cause
 # among others (Ray: "there are some potential root causes ... killed by SIGKILL by OOM killer") come late.
-_PATTERNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("host_oom", "critical", (
+# The words are a shortcut: a pattern is tried only where one of them stands in the line.
+_PATTERNS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("host_oom", "critical", ("OutOfMemoryError", "memory", "oom", "OOM"), (
         r"ray\.exceptions\.OutOfMemoryError",
         r"memory pressure \(OOM\)",
         r"due to the node running low on memory",
@@ -37,76 +38,88 @@ _PATTERNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         r"Out of memory: Killed process",
         r"Exceeded job memory limit",
     )),
-    ("cuda_oom", "critical", (
+    ("cuda_oom", "critical", ("memory", "OutOfMemoryError", "OUT_OF_MEMORY"), (
         r"(?:CUDA|HIP|NPU|XPU) out of memory",
         r"torch\.(?:cuda\.)?OutOfMemoryError",
         r"CUDA error: out of memory|CUDA_ERROR_OUT_OF_MEMORY",
         r"No available memory for the cache blocks",
         r"Not enough memory\. Please try to increase --mem-fraction-static",
     )),
-    ("nccl_timeout", "critical", (
+    ("nccl_timeout", "critical", ("NCCL", "atchdog caught"), (
         r"Watchdog caught collective operation timeout",
         r"NCCL[^\n]{0,200}?(?:timeout\b|timed out|watchdog got stuck)",
         r"Some NCCL operations have failed or timed out",
         r"[Tt]imed out waiting for[^\n]{0,80}NCCL",
     )),
-    ("disk", "error", (r"No space left on device", r"[Dd]isk quota exceeded", r"OutOfDiskError")),
-    ("disk", "warning", (r"is over \d\d(?:\.\d+)?% full",)),
-    ("sigterm", "error", (
+    ("disk", "error", ("No space left", "uota exceeded", "OutOfDiskError"), (
+        r"No space left on device",
+        r"[Dd]isk quota exceeded",
+        r"OutOfDiskError",
+    )),
+    ("disk", "warning", ("% full",), (r"is over \d\d(?:\.\d+)?% full",)),
+    ("sigterm", "error", ("SIG", "signal", "CANCELLED", "DUE ", "KeyboardInterrupt", "Terminated"), (
         r"\*\*\* SIG(?:TERM|INT|HUP) received",
         r"[Rr]eceived (?:signal )?(?:SIGTERM|SIGINT)|[Rr]eceived signal 15",
         r"got signal: (?:15|2|1)\b",
         r"CANCELLED AT|DUE TO TIME LIMIT|DUE TO PREEMPTION|DUE to SIGNAL Terminated",
-        r"^(?:KeyboardInterrupt|\^C|Terminated)\b",
+        r"^(?:KeyboardInterrupt|Terminated)\b",
     )),
-    ("actor_died", "critical", (
+    ("actor_died", "critical", ("Error", "died", "dead", "Raylet"), (
         r"ActorDiedError|RayActorError|ActorUnavailableError|WorkerCrashedError|NodeDiedError",
         r"The actor (?:died|is dead)|[Aa]ctor died unexpectedly",
         r"A worker died or was killed",
         r"Raylet is terminated",
     )),
-    ("killed", "critical", (
+    ("killed", "critical", ("SIGKILL", "-9", "137", "Killed", "signal: 9"), (
         r"(?:signal|exit ?code|got signal:)[ :=]*\(?(?:SIGKILL\b|-?9\b|137\b)",
         r"Signal 9 \(SIGKILL\)",
         r"^(?:\S{0,120}: line \d+: +\d+ )?Killed(?:$|\s)",
     )),
-    ("nan_guard", "warning", (
+    ("nan_guard", "warning", ("finite",), (
         r"(?:grad_norm|[Gg]rad(?:ient)?s?(?: norm)?|loss) (?:is|are) (?:not finite|non-?finite)",
         r"[Nn]on-?finite (?:grad|loss)",
     )),
-    ("resumed", "info", (
+    ("resumed", "info", ("lobal step", "Resum"), (
         r"Setting global step to \d+",
         r"Resuming from \S+",
         r"Resum(?:ed|ing) (?:training )?(?:from|at) (?:global )?step \d+",
     )),
-    ("checkpoint_found", "info", (r"Found checkpoint\b", r"[Ll]oad(?:ing)? from checkpoint folder")),
-    ("checkpoint_saved", "info", (
+    ("checkpoint_found", "info", ("checkpoint",), (
+        r"Found checkpoint\b",
+        r"[Ll]oad(?:ing)? from checkpoint folder",
+    )),
+    ("checkpoint_saved", "info", ("Saved ", "aving ", "saved", "step_folder"), (
         r"Saved (?:model|optim|extra|hf|full|checkpoint)\w* ?\w* (?:to|in|at) ",
         r"local_global_step_folder: ",
         r"[Ss]aved checkpoint|[Cc]heckpoint saved",
         r"[Ss]aving (?:the )?(?:actor |critic |model )?checkpoint to",
     )),
-    ("finished", "info", (
+    ("finished", "info", ("validation metrics", "raining "), (
         r"Final validation metrics",
         r"[Tt]raining (?:is |has )?(?:finished|completed?)\b",
     )),
-    ("exit", "error", (
+    ("exit", "error", ("overrides", "xit", "main_run", "ChildFailedError"), (
         r"Error executing job with overrides",
         r"(?:exited with|non-zero|nonzero) exit (?:code|status)[ :]*[1-9]",
         r"\b[Ee]xit ?code *[:=]? *-?[1-9]\d*\b",
         r"conda\.cli\.main_run:execute",
         r"ChildFailedError",
     )),
-    ("exit", "info", (r"\bexit(?:ed with)? ?(?:code|status) *[:=]? *0\b|\bexitcode *[:=]? *0\b",)),
-    ("info", "info", (
+    ("exit", "info", ("exit",), (
+        r"\bexit(?:ed with)? ?(?:code|status) *[:=]? *0\b",
+        r"\bexitcode *[:=]? *0\b",
+    )),
+    ("info", "info", ("Training from", "tracker file", "(Pdb)", "atexit"), (
         r"^Training from scratch",
         r"Checkpoint tracker file does not exist",
         r"\(Pdb\)",
         r"Exception ignored in atexit",
     )),
-    ("warning", "warning", (r"Worker unexpectedly exits", r"raylet[^\n]{0,60}died")),
+    ("warning", "warning", ("unexpectedly", "raylet"), (r"Worker unexpectedly exits", r"raylet[^\n]{0,60}died")),
 )  # fmt: skip
-_SIGNS = tuple((Sign(kind, level), re.compile("|".join(parts))) for kind, level, parts in _PATTERNS)
+_SIGNS = tuple(
+    (Sign(kind, level), words, re.compile("|".join(parts))) for kind, level, words, parts in _PATTERNS
+)
 
 # Kinds that say why something ended: an exception of such a kind is not just a traceback.
 CAUSES = frozenset({"host_oom", "cuda_oom", "nccl_timeout", "disk", "sigterm", "actor_died", "killed"})
@@ -125,15 +138,18 @@ _RESUMED_STEP = re.compile(r"(?:Setting global step to |global_step_)(\d+)")
 
 def classify(body: str) -> Sign | None:
     """What `body`, a line without decoration, says; None for most lines."""
-    for sign, pattern in _SIGNS:
-        if pattern.search(body):
-            return sign
+    for sign, words, pattern in _SIGNS:
+        for word in words:
+            if word in body:
+                if pattern.search(body):
+                    return sign
+                break
     return None
 
 
 def starts_attempt(body: str) -> bool:
     """Whether the program starts here, perhaps once more in the same file."""
-    return _START.search(body) is not None
+    return ("Ray" in body or "raining" in body or "lobal step" in body) and _START.search(body) is not None
 
 
 @dataclass(frozen=True, slots=True)

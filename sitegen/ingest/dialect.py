@@ -25,7 +25,7 @@ _FEW = 2  # pairs that make an [INFO] line a record
 
 def record(body: str) -> tuple[int, float, dict[str, float]] | None:
     """(step, Unix seconds or NaN, values) of a marked line; None for any other."""
-    match = _MARK.match(body)
+    match = _MARK.match(body) if "[INFO]" in body or "[METRIC" in body else None
     if match is None:
         return None
     if match["mark"] == "INFO":

@@ -23,7 +23,7 @@ _OVERRIDES = re.compile(r"Error executing job with overrides: (\[.*\])")
 _PLANNED = re.compile(r"Total training steps: (\d{1,9})\b|total number of steps (\d{1,9})\b")
 _WORKER_PLANNED = re.compile(r"Total steps: (\d{1,9}), num_warmup_steps")
 _GPU = re.compile(r"\b(H100|H200|H20|H800|A100|A800|B200|B100|GB200|L40S?|L20|V100|MI300X|910B)\b")
-_GPU_CONTEXT = re.compile(r"gpu|cuda|device|nvidia|accelerator_type", re.IGNORECASE)
+_GPU_CONTEXT = re.compile(r"GPU|NVIDIA|accelerator_type|gpu_name|device_name|gpu type")
 _GPU_MEMORY = re.compile(
     r"total capacity of (\d+(?:\.\d+)?) GiB|device memory used/total \(GB\): [\d.]+/(\d+(?:\.\d+)?)"
 )
@@ -56,9 +56,16 @@ class Facts:
             self._awaits = body.strip(" :")
         if "verl" in body or "main_ppo" in body or "recipe" in body:
             self._from_verl(body)
-        if match := _COMMIT.search(body):
+        if "ommit" in body and (match := _COMMIT.search(body)):
             self._note("commit", match[1])
-        self._numbers(body)
+        if "otal " in body:
+            self._planned(body)
+        if "capacity" in body or "used/total" in body:
+            self._note_match("gpu_memory_gb", _GPU_MEMORY.search(body))
+        if _GPU_CONTEXT.search(body):
+            self._note_match("gpu", _GPU.search(body))
+        if "overrides: " in body and (match := _OVERRIDES.search(body)):
+            self.overrides.update(hydra.listed(match[1]))
 
     def _from_verl(self, body: str) -> None:
         if match := _VERSION.search(body):
@@ -67,17 +74,11 @@ class Facts:
         if match and _VERL_COMMAND.search(body):
             self._begin_command(match["command"])
 
-    def _numbers(self, body: str) -> None:
+    def _planned(self, body: str) -> None:
         if match := _PLANNED.search(body):
             self.found["planned_steps"] = match[1] or match[2]
         elif (match := _WORKER_PLANNED.search(body)) and "planned_steps" not in self.found:
             self.found["planned_steps"] = match[1]
-        if match := _GPU_MEMORY.search(body):
-            self._note("gpu_memory_gb", match[1] or match[2])
-        if (match := _GPU.search(body)) and _GPU_CONTEXT.search(body):
-            self._note("gpu", match[1])
-        if match := _OVERRIDES.search(body):
-            self.overrides.update(hydra.listed(match[1]))
 
     def _headed(self, body: str) -> None:
         heading, self._awaits = self._awaits, ""
@@ -88,13 +89,13 @@ class Facts:
             self._begin_command(body.strip())
 
     def _begin_command(self, text: str) -> None:
-        self._command = [text.removesuffix("\\").rstrip()]
+        self._command = [text[:MAX_COMMAND].removesuffix("\\").rstrip()]
         if not text.endswith("\\"):
             self._end_command()
 
     def _more_command(self, body: str) -> None:
         text = body.strip()
-        self._command.append(text.removesuffix("\\").rstrip())
+        self._command.append(text[:MAX_COMMAND].removesuffix("\\").rstrip())
         if not text.endswith("\\") or len(self._command) > 500:
             self._end_command()
 
@@ -103,6 +104,10 @@ class Facts:
         self._command = []
         self._note("command", command)
         self.overrides.update(hydra.overrides(command))
+
+    def _note_match(self, key: str, match: re.Match[str] | None) -> None:
+        if match:
+            self._note(key, next(filter(None, match.groups())))
 
     def _note(self, key: str, value: str) -> None:
         self.found.setdefault(key, value)

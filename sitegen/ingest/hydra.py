@@ -22,6 +22,7 @@ _START = re.compile(r"\s*\{'\w+': ?(?:\{|$|['\"\w])")
 _GOES_ON = re.compile(r"\s+\S|\s*[)\]}'\"]")
 _OVERRIDE = re.compile(r"[+~]{0,2}(?P<key>[A-Za-z_]\w*(?:[./@]\w+)*)=(?P<value>.*)", re.DOTALL)
 MAX_LINES = 20_000
+MAX_CHARACTERS = 4_000_000
 MAX_FOREIGN = 2_000  # lines of others before an open dict is given up
 _MAX_OPEN = 8
 _MAX_KEYS = 5_000
@@ -33,7 +34,19 @@ class _Collecting:
     def __init__(self, body: str) -> None:
         self.texts = [body]
         self.depth = literals.balance(body)
+        self.size = len(body)
         self.foreign = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether it grew beyond any config."""
+        return len(self.texts) > MAX_LINES or self.size > MAX_CHARACTERS or self.foreign > MAX_FOREIGN
+
+    def add(self, body: str) -> None:
+        """Take one more line."""
+        self.texts.append(body)
+        self.depth += literals.balance(body)
+        self.size += len(body)
 
 
 class Configs:
@@ -53,20 +66,14 @@ class Configs:
         here = self._open.get(line.speaker)
         if here is None:
             return _START.match(line.body) is not None and self._begin(line)
-        if (
-            len(here.texts) > MAX_LINES
-            or not _GOES_ON.match(line.body)
-            or line.body.lstrip().startswith("- ")
-        ):
+        goes_on = _GOES_ON.match(line.body) and not line.body.lstrip().startswith("- ")
+        if goes_on:
+            here.add(line.body)
+        else:
             here.foreign += 1
-            if here.foreign > MAX_FOREIGN or len(here.texts) > MAX_LINES:
-                self._end(line.speaker)
-            return False
-        here.texts.append(line.body)
-        here.depth += literals.balance(line.body)
-        if here.depth <= 0:
+        if here.depth <= 0 or here.full:
             self._end(line.speaker)
-        return True
+        return bool(goes_on)
 
     def finish(self) -> None:
         """Read what is still open as far as it goes: the log ends here."""

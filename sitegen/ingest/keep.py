@@ -11,7 +11,7 @@ from sitegen.ingest.faults import Faults
 from sitegen.model import LogLine
 
 MAX_TEXT = 2000
-_ENTRIES = {"traceback": 40, "checkpoint_saved": 30}
+_ENTRIES = {"traceback": 40, "checkpoint_saved": 30, "resumed": 100}
 _MAX_ENTRIES = 12  # different lines kept of any other kind; of each the first and the last
 _VARYING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{16,}\b|\d+(?:\.\d+)*")
 _STEP_FOLDER = re.compile(r"global_step_\d+")
@@ -42,6 +42,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class _Attempt:
+    first_line: int = 0
     last_step_line: int = 0
     finished_line: int = 0
 
@@ -63,25 +64,26 @@ class Keeper:
         return len(self._attempts) - 1
 
     def stepped(self, line: int) -> None:
-        """A step was logged at `line`."""
-        self._attempts[-1].last_step_line = max(self._attempts[-1].last_step_line, line)
+        """The newest step was logged at `line`."""
+        here = self._attempts[-1]
+        if line > max(here.first_line, here.last_step_line):
+            here.last_step_line = line
 
-    def restarted(self) -> None:
-        """The program starts. A start before anything happened is the same attempt."""
+    def restarted(self, line: int) -> None:
+        """The program starts at `line`. A start before anything happened is the same attempt."""
         fatal = any(
             entry.last.attempt == self.attempt and entry.sign.level in ("critical", "error")
             for entry in self._entries.values()
         )
         if self._attempts[-1].last_step_line or fatal:
-            self._attempts.append(_Attempt())
+            self._attempts.append(_Attempt(line))
 
     def add(self, sign: Sign, seen: Seen, signature: str = "") -> None:
         """Keep an occurrence, or count it where its like was seen before."""
         if sign.kind == "finished" and not self._attempts[-1].finished_line:
             self._attempts[-1].finished_line = seen.line
         seen = replace(seen, text=seen.text[:MAX_TEXT], attempt=self.attempt)
-        folder = _STEP_FOLDER.search(seen.text) if sign.kind.startswith("checkpoint") else None
-        key = (sign.kind, signature or (folder[0] if folder else _VARYING.sub("#", seen.text)))
+        key = (sign.kind, signature or _likeness(sign.kind, seen.text))
         entry = self._entries.get(key)
         if entry is None and self._per_kind.get(sign.kind, 0) >= _ENTRIES.get(sign.kind, _MAX_ENTRIES):
             entry = self._over.setdefault(sign.kind, _Entry(sign, "", seen, seen, 0))
@@ -142,3 +144,11 @@ class Keeper:
     def _lived_on(self, seen: Seen) -> bool:
         """Whether steps were logged after this in the same attempt."""
         return self._attempts[seen.attempt].last_step_line > seen.line
+
+
+def _likeness(kind: str, text: str) -> str:
+    """The same for lines that say the same: numbers count only where they name a step."""
+    if kind == "resumed":
+        return text
+    folder = _STEP_FOLDER.search(text) if kind.startswith("checkpoint") else None
+    return folder[0] if folder else _VARYING.sub("#", text)

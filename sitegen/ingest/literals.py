@@ -1,7 +1,8 @@
 """Python literals as `pprint` writes them, read by a tokenizer. Nothing is evaluated.
 
-Strings that lie beside each other are one string, as in Python. What is no literal (a call, an object in
-angle brackets) is kept as text. A text that ends in the middle gives what was read up to there.
+Strings that lie beside each other are one string, as in Python; one that is not closed ends with its line.
+What is no literal (a call, an object in angle brackets) is kept as text. A text that ends in the middle gives
+what was read up to there. Time grows with the length of the text, whatever it holds.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"\s*(?:"
-    r"(?P<string>[bBuUrR]{0,2}(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))"
+    r"(?P<string>[bBuUrR]{0,2}(?:'(?:[^'\\\n]|\\.)*+'?|\"(?:[^\"\\\n]|\\.)*+\"?))"
     r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<comma>,)|(?P<colon>:)"
     r"|(?P<angle><[^<>\n]*(?:<[^<>\n]*>[^<>\n]*)*>)"
     r"|(?P<word>[^\s'\",:(){}\[\]<>]+)"
@@ -86,7 +87,7 @@ def flatten(value: Literal, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def _unquoted(token: str) -> str:
     body = token.lstrip("bBuUrR")
-    inner = body[1:-1]
+    inner = body[1:-1] if len(body) > 1 and body[-1] == body[0] else body[1:]
     if "\\" not in inner or "r" in token[: len(token) - len(body)].lower():
         return inner
     return _ESCAPE.sub(_escaped, inner)

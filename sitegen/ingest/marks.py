@@ -8,15 +8,16 @@ thirty times as fast as taking its lines apart. The marks must cover whatever th
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 STEP = b"step:"
 MARKS = (
-    STEP,
     # faults and ends, see diagnosis
-    b"Traceback", b"Error", b"ERROR", b"Exception", b"out of memory", b"OOM", b"oom_kill", b"oom-kill",
+    b"Traceback", b"Error", b"ERROR", b"Exception", b"out of memory", b"(OOM)", b"oom_kill", b"oom-kill",
     b"SIG", b"NCCL", b"atchdog", b"illed", b"died", b"CANCELLED", b"slurm", b"Terminated", b"aylet",
-    b"KeyboardInterrupt", b"^C", b"No space left", b"uota exceeded", b"finite", b"xit code", b"xitcode",
+    b"KeyboardInterrupt", b"No space left", b"uota exceeded", b"finite", b"xit code", b"xitcode",
     b"xit status", b"signal", b"(Pdb)",
     # progress
     b"raining ", b"Epoch ", b"validation metrics", b"heckpoint", b"lobal step", b"global_step_", b"Resum",
@@ -27,32 +28,25 @@ MARKS = (
     b"[INFO]", b"[METRIC", b"/grad_norm:", b" - critic/score/", b" - timing_s/", b" - perf/", b"\\u001b",
 )  # fmt: skip
 _TIME = re.compile(rb"20[0-4]\d[-/][01]\d[-/][0-3]\d[ T_]\d\d:")
-_DENSE = 3000  # bytes per step line: below this a block is read line by line
 
 
-def dense(block: bytes) -> bool:
-    """Whether so much of a block is step lines that marks need not be searched first."""
-    return block.count(STEP) * _DENSE > len(block)
+def candidates(lines: Sequence[bytes]) -> list[int]:
+    """Indexes of the lines that hold a mark, ascending."""
+    found = {index for index, line in enumerate(lines) if STEP in line}
+    others = [index for index in range(len(lines)) if index not in found]
+    rest = b"\n".join([lines[index] for index in others])
+    ends = list(accumulate(len(lines[index]) + 1 for index in others))
+    found.update(others[bisect_right(ends, at)] for at in _places(rest))
+    return sorted(found)
 
 
-def marked(line: bytes) -> bool:
-    """Whether a single line holds a mark."""
-    return any(mark in line for mark in MARKS) or _TIME.search(line) is not None
-
-
-def line_starts(block: bytes) -> list[int]:
-    """Offsets of the lines of a block that hold a mark, ascending, each once."""
-    found = [match.start() for match in _TIME.finditer(block)]
+def _places(block: bytes) -> Iterator[int]:
+    """One place for each mark in each line of a block that holds it."""
+    for match in _TIME.finditer(block):
+        yield match.start()
     for mark in MARKS:
         at = block.find(mark)
         while at >= 0:
-            found.append(at)
+            yield at
             end = block.find(b"\n", at)
             at = block.find(mark, end) if end >= 0 else -1
-    return sorted({block.rfind(b"\n", 0, at) + 1 for at in found})
-
-
-def after(starts: list[int], offset: int) -> int:
-    """The first of `starts` at or behind `offset`, or -1."""
-    index = bisect_left(starts, offset)
-    return starts[index] if index < len(starts) else -1

@@ -10,21 +10,23 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 SEPARATOR = " - "
+MAX_PIECE = 400  # characters
 STEP = re.compile(r"step: ?(\d{1,15})(?= - |\s*-?\s*$)")
 
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN|inf|Infinity)"
-_WRAPPED = (
-    rf"(?:np|numpy|torch|jnp)\.\w+\((?P<a>{_NUMBER})\)"
-    rf"|(?:tensor|array|Array|Tensor)\(\[?(?P<b>{_NUMBER})\]?(?:, ?[^()]{{0,80}})?\)"
+_TENSOR = rf"(?:tensor|array|Array|Tensor)\(\[?(?P<b>{_NUMBER})\]?(?:, ?[^()]{{0,80}})?\)"
+_VALUE = re.compile(
+    rf"(?P<plain>{_NUMBER})|(?:np|numpy|torch|jnp)\.\w+\((?P<a>{_NUMBER})\)|{_TENSOR}"
+    r"|(?P<word>(?:np\.)?(?:True|False)_?|None)"
 )
-_VALUE = re.compile(rf"(?P<plain>{_NUMBER})|{_WRAPPED}|(?P<word>(?:np\.)?(?:True|False)_?|None)")
-_NAME = r"[A-Za-z_][^\s/]{0,80}(?:/[^\n]{0,240}?)?"
-_PIECE = re.compile(rf"(?P<name>{_NAME}):(?P<value>{_VALUE.pattern})\s*$")
+_NAME = re.compile(r"\w[^\s/]{0,80}(?:/[^\n]{0,240})?")
+_ON_A_DEVICE = re.compile(rf"(?P<name>[^\n]*?):(?P<value>{_TENSOR})")  # tensor(0.5, device='cuda:0')
 # a metric with something printed right behind it: prose, a progress bar, another process
 _GLUED = re.compile(
-    rf"(?P<name>[A-Za-z_][^\s/:]{{0,80}}/[^\s:]{{1,240}}):(?P<value>{_NUMBER})"
+    rf"(?P<name>[^\W\d][^\s/:]{{0,80}}/[^\s:]{{1,240}}):(?P<value>{_NUMBER})"
     r"(?P<rest>(?:[\s(<\[|\"'`,;]|[^\x00-\x7f]|[A-Z][a-z]).*)$"
 )
 _UNFINISHED = re.compile(r"[A-Za-z_][^\s:]*(?::[-+.\w()]*)?$")
@@ -81,16 +83,31 @@ class Record:
 
 def piece(text: str) -> Piece | None:
     """`text` as `name:value`, or None."""
-    match = _PIECE.match(text)
-    if match is None or len(text) > 400:
+    if len(text) > MAX_PIECE:
         return None
-    return Piece(match["name"], _value(match), match["value"])
+    name, _, raw = text.rstrip().rpartition(":")
+    match = _VALUE.fullmatch(raw)
+    if match is not None:
+        return Piece(name, _value(match), raw) if _is_name(name) else None
+    device = _ON_A_DEVICE.fullmatch(text.rstrip()) if raw.endswith(")") else None
+    if device is None or not _is_name(device["name"]):
+        return None
+    return Piece(device["name"], float(device["b"]), device["value"])
+
+
+@lru_cache(maxsize=8192)
+def _is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
 
 
 def metric(text: str) -> bool:
     """Whether `text` alone is surely a metric: `group/name:number`."""
     found = piece(text)
-    return found is not None and "/" in found.name
+    return found is not None and _grouped(found)
+
+
+def _grouped(found: Piece) -> bool:
+    return "/" in found.name and not found.name[0].isdigit()
 
 
 def unfinished(text: str) -> bool:
@@ -162,10 +179,10 @@ def _plausible(found: list[Piece], texts: list[str]) -> bool:
     A name with a group (`actor/lr`) and a number glued to its colon do not occur in prose; bare names do, so
     they count only where the whole line consists of them.
     """
-    grouped = [p for p in found if "/" in p.name]
+    grouped = [p for p in found if _grouped(p)]
     if grouped:
         return piece(texts[0]) is not None or 2 * len(grouped) >= len(texts)
-    bare = [p for p in found if " " not in p.name]
+    bare = [p for p in found if " " not in p.name and not p.name[0].isdigit()]
     return bool(bare) and len(bare) == len(texts) and (len(bare) >= 2 or bare[0].name in _BARE)
 
 

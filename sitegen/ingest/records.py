@@ -40,6 +40,7 @@ class _Open:
     width: int = 0  # characters of the physical line read last
     cut: bool = False
     added: bool = False  # already a row of the table (read the fast way)
+    record: Record | None = None  # of `text`
     wrapped: bool = False
     parts: list[str] = field(default_factory=list)
 
@@ -115,13 +116,13 @@ class Records:
         assert match is not None
         rest = text[match.end() :].strip(" -")
         cut = _may_be_cut(width)
-        sure = pieces.record(text) is not None
-        if not (sure or cut or pieces.unfinished(rest)):
+        record = pieces.record(text)
+        if not (record or cut or pieces.unfinished(rest)):
             self._unlike(line.number, text)
             return False
         self.close()
-        self._open = _Open(line.number, time, text, int(match[1]), line.speaker, width, cut)
-        if sure:
+        self._open = _Open(line.number, time, text, int(match[1]), line.speaker, width, cut, record=record)
+        if record:
             self.last_step, self.last_line = self._open.step, line.number
         return True
 
@@ -163,7 +164,7 @@ class Records:
         if here is None or (here.added and not end):
             return
         self._reopen(here)
-        record = pieces.record(here.whole)
+        record = pieces.record(here.whole) if here.parts or here.record is None else here.record
         if record is None:
             if (end and torn) or here.cut:
                 message = f"the record of step {here.step} ends before its first metric"
@@ -236,6 +237,8 @@ class Records:
 
     def fragment(self, number: int, body: str) -> bool:
         """Report metrics without a step: the tail of a record whose start lies outside the file."""
+        if body.count(SEPARATOR) < _FRAGMENT_PIECES - 1:
+            return False
         texts = body.strip().split(SEPARATOR)
         found = [text for text in texts if pieces.metric(text)]
         if len(found) < _FRAGMENT_PIECES or len(found) < len(texts) - 2:

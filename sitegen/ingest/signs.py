@@ -56,7 +56,7 @@ def has_step_line(words: str) -> bool:
     while at >= 0:
         start = words.rfind("\n", 0, at) + 1
         end = words.find("\n", at)
-        line = text.plain(words[start : end if end >= 0 else len(words)].replace("\r", ""))
+        line = words[start : end if end >= 0 else len(words)]
         if _is_step_line(line, words[end + 1 : end + 400] if end >= 0 else ""):
             return True
         at = words.find("step:", max(end, at + 5)) if end >= 0 else -1
@@ -64,7 +64,7 @@ def has_step_line(words: str) -> bool:
 
 
 def _is_step_line(line: str, following: str) -> bool:
-    for piece in text.lines(1, line):
+    for piece in (piece for part in text.unquoted(line) or [line] for piece in text.lines(1, part)):
         at = joins.step_at(piece.body)
         if at is None:
             continue

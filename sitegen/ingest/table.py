@@ -18,7 +18,7 @@ from sitegen.model import Floats, NonFinite, Rows
 
 MAX_ROWS = 2000
 MAX_CELLS = 1_000_000  # 8 MB of values
-_SEEN_BEFORE_COMPILING = 3
+_SEEN_BEFORE_COMPILING = 12  # compiling costs as much as reading some twenty records the slow way
 _MAX_LAYOUTS = 16
 _MAX_COUNTED = 256
 _WRAPPER = re.compile(r"(np\.\w+\()[^()]+\)")

@@ -34,7 +34,8 @@ _STAMP = re.compile(
     r"(?:\s?(Z|[+-]\d\d:?\d\d))?"
 )
 _EPOCH = re.compile(r"\*\*\* SIG[A-Z]+ received at time=(\d{9,10})\b")
-_JSON_START = ('"', '{"', '["', "'")
+_JSON_START = ('"', '["', '{"')
+_LOG_OBJECTS = ('{"log":', '{"log" :', '{"message":')  # Docker and what collects its logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def lines(number: int, raw: str) -> Iterator[Line]:
             speaker = match["ray"] or match["rank"] or match["task"]
             body = body[match.end() :]
         if body or "\r" not in raw:
-            yield Line(number, speaker, _REPEATED.sub("", body))
+            yield Line(number, speaker, _REPEATED.sub("", body) if "[repeated" in body else body)
 
 
 def seconds(body: str) -> float:
@@ -88,7 +89,7 @@ def seconds(body: str) -> float:
     """
     if match := _STAMP.match(body):
         return _stamp(match)
-    match = _EPOCH.search(body)
+    match = _EPOCH.search(body) if "SIG" in body else None
     return float(match[1]) if match else math.nan
 
 
@@ -116,7 +117,8 @@ def unquoted(raw: str) -> list[str] | None:
     line is not JSON or holds no text.
     """
     text = raw.strip().rstrip(",")
-    if not text.startswith(_JSON_START):
+    telling = text.startswith(_JSON_START) and ("step:" in text or "\\u001b" in text)
+    if not (telling or text.startswith(_LOG_OBJECTS)):
         return None
     try:
         value = json.loads(text)

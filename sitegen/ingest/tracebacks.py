@@ -67,7 +67,7 @@ class Tracebacks:
 
     def take(self, line: Line) -> tuple[bool, Folded | None]:
         """(whether the line belongs to a traceback, the traceback if it is complete)."""
-        header = _HEADER.search(line.body)
+        header = _HEADER.search(line.body) if "Traceback" in line.body or "Unhandled" in line.body else None
         if header:
             return True, self._begin(line, header)
         here = self._open.get(line.speaker)

@@ -19,6 +19,7 @@ _START = re.compile(
     r"(?P<opening>\(?\s*[\"'])?(?P<which>Initial|Final) validation metrics:\s*(?P<rest>.*)$", re.DOTALL
 )
 MAX_LINES = 20_000
+MAX_CHARACTERS = 4_000_000
 
 
 class _Announcement:
@@ -33,6 +34,7 @@ class _Announcement:
         self._quoted = match["opening"] is not None
         self._texts = [body[match.start() :]]
         self._depth = literals.balance(self._texts[0] if self._quoted else match["rest"])
+        self._size = len(body)
 
     @property
     def complete(self) -> bool:
@@ -41,12 +43,15 @@ class _Announcement:
 
     def goes_on(self, speaker: str, body: str) -> bool:
         """Take `body` if it belongs to the sentence."""
-        if self.complete or speaker != self.speaker or len(self._texts) > MAX_LINES:
+        if self.complete or speaker != self.speaker:
+            return False
+        if len(self._texts) > MAX_LINES or self._size > MAX_CHARACTERS:
             return False
         if not body.lstrip().startswith(("'", '"', "}", "np.")) and self._quoted:
             return False
         self._texts.append(body)
         self._depth += literals.balance(body)
+        self._size += len(body)
         return True
 
     def values(self) -> dict[str, float] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import BinaryIO, cast
@@ -12,7 +13,7 @@ import numpy as np
 from sitegen.errors import Problem
 from sitegen.ingest import console
 from sitegen.ingest.source import Source
-from sitegen.model import LogLine
+from sitegen.model import Batch, LogLine
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,13 @@ class Reading:
 
 
 def reading(content: str | bytes, reader: ModuleType = console) -> Reading:
-    found = Reading()
     raw = content.encode() if isinstance(content, str) else content
-    for batch in reader.read(cast(Source, Text(raw))):
+    return gathered(reader.read(cast(Source, Text(raw))))
+
+
+def gathered(batches: Iterable[Batch]) -> Reading:
+    found = Reading()
+    for batch in batches:
         if batch.rows is not None:
             rows = batch.rows
             for i, step in enumerate(rows.steps):

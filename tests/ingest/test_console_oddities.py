@@ -201,7 +201,7 @@ def test_oddity_17_colours_spelled_out_as_text_are_colours() -> None:
 
 
 def test_oddity_17_a_line_of_json_holds_several_lines_of_log() -> None:
-    text = '{"log": "\\u001b[36m(main_task pid=5)\\u001b[0m step:2 - actor/lr:0.5\\nstep:3 - actor/lr:0.25\\n"}\n'
+    text = '{"log": "\\u001b[36m(W pid=5)\\u001b[0m step:2 - actor/lr:0.5\\nstep:3 - actor/lr:0.25\\n"}\n'
     assert reading(text).rows == [(2, {"actor/lr": 0.5}), (3, {"actor/lr": 0.25})]
 
 
@@ -209,7 +209,7 @@ def test_oddity_17_a_line_of_json_holds_several_lines_of_log() -> None:
 
 
 def test_oddity_18_a_terminals_wrap_inside_a_name_is_undone_by_concatenation() -> None:
-    text = "step:60 - actor/lr:0.5 - val-\naux/aime/mean@30:0.25 - perf/mfu:0.5\nTraining Progress:  2%|  | 60/3499\n"
+    text = "step:60 - actor/lr:0.5 - val-\naux/aime/mean@30:0.25 - perf/mfu:0.5\nTraining Progress:  2%|\n"
     assert reading(text).rows == [(60, {"actor/lr": 0.5, "val-aux/aime/mean@30": 0.25, "perf/mfu": 0.5})]
 
 
@@ -269,7 +269,8 @@ def test_oddity_21_initial_validation_printed_over_many_lines_belongs_to_step_0(
 
 
 def test_oddity_21_initial_values_that_the_step_line_repeats_are_one_value() -> None:
-    text = "\"Initial validation metrics: {'val/x': 0.51234, 'val/y': 0.25}\"\nstep:0 - val/x:0.512\nstep:1 - actor/lr:0.5\n"
+    announced = "\"Initial validation metrics: {'val/x': 0.51234, 'val/y': 0.25}\"\n"
+    text = f"{announced}step:0 - val/x:0.512\nstep:1 - actor/lr:0.5\n"
     found = reading(text)
     assert found.rows == [(0, {"val/x": 0.512}), (0, {"val/y": 0.25}), (1, {"actor/lr": 0.5})]
     assert found.problems == []
@@ -307,7 +308,7 @@ def test_oddity_21_other_workers_may_talk_between_the_lines_of_the_dict() -> Non
     "bar",
     [
         "Training Progress:  84%|████  | 67/80 [1:41:07<18:12, 84.06s/it]",
-        "Training Progress: 100%|████| 250/250 [2:00:00<00:00, 2.1s/it]Training Progress: 100%|██| 250/250 [2:0<00:00, 2.2s/it]",
+        "Training Progress: 99%|██| 9/10 [2:00<00:00, 2.1s/it]Training Progress: 100%|█| 10/10 [2:0<0:00, 2s/it]",
     ],
 )
 def test_oddity_22_a_bar_glued_before_a_step_line_is_no_part_of_it(bar: str) -> None:
@@ -367,8 +368,8 @@ def test_oddity_24_text_that_looks_like_a_step_line_is_no_metric(text: str) -> N
 
 
 def test_oddity_24_such_text_right_behind_a_step_line_is_no_metric_either() -> None:
-    text = "step:1 - actor/lr:0.5\n - Question 1: 5\nstep:2 - actor/lr:0.5\n21 - 56 + 65\nstep:3 - actor/lr:0.5\n"
-    assert reading(text).rows == [(s, {"actor/lr": 0.5}) for s in (1, 2, 3)]
+    text = "step:1 - actor/lr:0.5\n - Question 1: 5\nstep:2 - actor/lr:0.5\n21 - 56 + 65\n"
+    assert reading(text).rows == [(s, {"actor/lr": 0.5}) for s in (1, 2)]
 
 
 def test_oddity_25_the_line_that_announces_a_step_is_no_record() -> None:
@@ -401,7 +402,7 @@ def test_oddity_28_exceptions_that_a_worker_handled_do_not_end_a_run() -> None:
 
 
 def test_oddity_28_an_exception_survived_once_is_survived_at_the_end_too() -> None:
-    failure = 'Traceback (most recent call last):\n  File "grader.py", line 3, in grade\nValueError: Can\'t evaluate nan or zoo\n'
+    failure = 'Traceback (most recent call last):\n  File "g.py", line 3, in grade\nValueError: nan or zoo\n'
     found = reading(f"{failure}step:1 - actor/lr:0.5\n{failure}")
     assert {line.level for line in found.log} == {"warning"}
     assert found.odd == []
@@ -553,7 +554,7 @@ def test_oddity_48_the_step_of_the_line_counts_not_a_counter_in_it() -> None:
 
 def test_oddity_49_a_resume_is_kept_as_lines_and_facts() -> None:
     text = (
-        "Found checkpoint: %s /c/global_step_105\nSetting global step to 105\nResuming from /c/global_step_105\n"
+        "Found checkpoint: %s /c/global_step_105\nSetting global step to 105\nResuming from /c/x\n"
         "Training Progress: 100%|██████████| 105/105 [00:00<?, ?it/s]\n"
     )
     found = reading(text)
@@ -583,7 +584,7 @@ def test_a_line_printed_twice_into_one_keeps_what_can_be_read() -> None:
 
 def test_times_are_those_seen_last_before_a_record() -> None:
     text = (
-        "step:1 - actor/lr:0.5\n2024-12-10 06:50:29,276\tINFO worker.py:1752 -- Started a local Ray instance.\n"
+        "step:1 - actor/lr:0.5\n2024-12-10 06:50:29,276\tINFO worker.py:1752 -- Started.\n"
         "step:2 - actor/lr:0.5\n[2024-12-10 06:51:29,000 E 1 2] x.cc: y\nstep:3 - actor/lr:0.5\n"
     )
     first, second, third = reading(text).times
