@@ -147,7 +147,7 @@
     if (!parts.length) item.append(excerpt(page.excerpt));
     parts.forEach(function (part) {
       var inner = element("div", { className: "sg-find-part" });
-      inner.append(link(part.url, part.title), excerpt(part.excerpt));
+      inner.append(link(part.url.replace(/-title$/, ""), part.title), excerpt(part.excerpt));  /* the card, not its heading */
       item.append(inner);
     });
     return item;
