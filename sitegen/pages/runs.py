@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -9,6 +11,7 @@ from sitegen.pages.facets import facet, useful
 from sitegen.reports.shapes import ArchiveReport
 
 PATH = "runs/"
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def page(archive: ArchiveReport, render: rendering.Render) -> Page:
@@ -33,8 +36,13 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         search=False,
         rows=rows,
         facets=facets,
-        removed=archive.removed,
+        removed=[(run, date, why, is_address(run)) for run, date, why in archive.removed],
     )
+
+
+def is_address(run: str) -> bool:
+    """Whether `run`, written by a person into a file, can be part of a page's path."""
+    return _SLUG.fullmatch(run) is not None
 
 
 def tombstone(run: str, date: str, why: str, render: rendering.Render) -> Page:

@@ -28,7 +28,7 @@ def cross_pages(report: ArchiveReport, render: Render, title: str) -> Iterator[P
     yield problems.page(report, render)
     present = {row.id for row in report.runs}
     for run, date, why in report.removed:
-        if run not in present:
+        if run not in present and runs.is_address(run):
             yield runs.tombstone(run, date, why, render)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from markupsafe import escape
 
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+from sitegen.pages.runs import is_address
 
 
 def redirects(aliases: Mapping[str, Iterable[str]], taken: Iterable[str]) -> dict[str, bytes]:
@@ -16,7 +16,7 @@ def redirects(aliases: Mapping[str, Iterable[str]], taken: Iterable[str]) -> dic
     out: dict[str, bytes] = {}
     for run in sorted(aliases):
         for alias in aliases[run]:
-            if _SLUG.fullmatch(alias) and alias not in used:
+            if is_address(alias) and alias not in used:
                 used.add(alias)
                 out[f"runs/{alias}/index.html"] = _page(run)
     return out

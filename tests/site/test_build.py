@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
@@ -287,3 +288,16 @@ def test_the_folder_of_mkdocs_yml_is_used_where_no_other_is_named(
     (tmp_path / "docs").mkdir()
     (tmp_path / "mkdocs.yml").write_text("site_name: x\nsite_dir: public\nplugins: [sitegen]\n")
     assert mkdocs_plugin.build(tmp_path / "mkdocs.yml").folder == tmp_path / "public"
+
+
+def test_an_id_written_by_hand_cannot_leave_the_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = archive(1, steps=10)
+    made.report = replace(made.report, removed=(("../../../out", "2026-01-01", "x"), ("a/b", "", "")))
+    made.install(monkeypatch, tmp_path)
+    site = build(tmp_path, "deep/down/site").folder
+    assert not list(tmp_path.rglob("out"))
+    assert {folder.name for folder in (site / "runs").iterdir() if folder.is_dir()} == {
+        "math-000",
+        "math-000-old",
+    }
+    assert "../../../out" in (site / "runs/index.html").read_text()
