@@ -30,9 +30,11 @@ class Config:
     # rollout and reward
     group: int = 8  # actor_rollout_ref.rollout.n
     checker: str = "strict"
+    length_cost: float = 0.0  # custom_reward_function.reward_kwargs.length_cost
     filter_groups: bool = False  # algorithm.filter_groups.enable
     overlong_buffer: int = 0  # reward_model.overlong_buffer.len
     # actor
+    optimizer: str = "adam"
     lr: float = 1e-3
     lr_warmup_steps: int = 0
     clip: Clip = CLIP
@@ -81,6 +83,7 @@ class Config:
 def printed(config: Config) -> dict[str, object]:
     """The part of verl's configuration that these runs have, under verl's keys."""
     tree: dict[str, object] = {
+        "custom_reward_function": {"reward_kwargs": {"length_cost": config.length_cost}},
         "actor_rollout_ref": {"actor": _actor(config), "model": _model(), "rollout": _rollout(config)},
         "algorithm": _algorithm(config),
         "data": _data(config),
@@ -107,6 +110,7 @@ def _actor(config: Config) -> dict[str, object]:
         "optim": {
             "lr": config.lr,
             "lr_warmup_steps": config.lr_warmup_steps,
+            "optimizer": config.optimizer,
             "total_training_steps": config.steps,
             "weight_decay": 0.0,
         },

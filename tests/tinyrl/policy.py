@@ -158,6 +158,25 @@ class Adam:
         return Adam(self.beta1, self.beta2, self.epsilon, self.steps, *moments)
 
 
+@dataclass
+class Sgd:
+    """Stochastic gradient descent: steps as long as the gradient, bounded by nothing but the clipping."""
+
+    def step(self, net: Net, gradients: dict[str, Array], lr: float, clip: float) -> float:
+        """Update `net` in place; returns the gradient norm before clipping."""
+        norm = grad_norm(gradients)
+        scale = min(1.0, clip / (norm + 1e-6))
+        for name, gradient in gradients.items():
+            net.weights[name] = net.weights[name] - np.float32(lr * scale) * gradient
+        return norm
+
+    def copy(self) -> Sgd:
+        return Sgd()
+
+
+OPTIMIZERS = {"adam": Adam, "sgd": Sgd}
+
+
 def end_of(tokens: Ints) -> NDArray[np.bool_]:
     """Which tokens end a response."""
     return np.asarray(tokens == EOS)

@@ -100,7 +100,7 @@ def base_policy(
     x, actions = one_hot(lessons.states, POLICY_INPUTS), lessons.actions
     net, adam = Net.new(rng, POLICY_INPUTS, hidden, VOCAB), Adam()
     net.weights["w2"] *= np.float32(0.1)
-    for _ in range(400):
+    for _ in range(teacher.lessons):
         rows = rng.integers(0, len(actions), 512)
         adam.step(net, _imitate(net, x[rows], actions[rows]), lr=5e-3, clip=1.0)
     return net

@@ -64,6 +64,7 @@ class Teacher:
     slips: float = 0.16
     chatter: float = 0.2
     blanks: float = 0.0
+    lessons: int = 400  # updates that the base policy gets from the demonstrations
 
     def respond(self, rng: np.random.Generator, digits: Ints) -> list[int]:
         """One demonstration for a prompt without padding."""

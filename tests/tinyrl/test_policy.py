@@ -16,7 +16,7 @@ from .algorithms.losses import (
     surrogate,
     value_loss,
 )
-from .policy import Adam, Net, Reader, grad_norm, log_softmax
+from .policy import Adam, Net, Reader, Sgd, grad_norm, log_softmax
 from .task import DIGITS, END, MARK, Prompts, draw_prompts
 
 STEP = 1e-6
@@ -99,6 +99,13 @@ def test_adam_returns_the_norm_before_clipping_and_moves_by_the_learning_rate() 
     norm = Adam().step(net, {"w": np.array([3.0, 4.0, 0.0], np.float32)}, lr=0.1, clip=1.0)
     assert norm == pytest.approx(5.0)
     assert net.weights["w"] == pytest.approx([-0.1, -0.1, 0.0], abs=1e-5)
+
+
+def test_sgd_moves_by_the_clipped_gradient() -> None:
+    net = Net({"w": np.zeros(2, np.float32)})
+    norm = Sgd().step(net, {"w": np.array([3.0, 4.0], np.float32)}, lr=1.0, clip=1.0)
+    assert norm == pytest.approx(5.0)
+    assert net.weights["w"] == pytest.approx([-0.6, -0.8], abs=1e-5)
 
 
 def test_the_norm_is_taken_over_all_weights() -> None:

@@ -15,7 +15,18 @@ from .rollout import sample
 from .task import EOS, Teacher
 from .trainer import HELD_OUT, Trainer
 
-TINY = Config("p", "e", seed=1, steps=12, digits=(3, 5), batch=12, train_prompts=96, max_response_length=24)
+TINY = Config(
+    "p",
+    "e",
+    seed=1,
+    steps=12,
+    digits=(3, 5),
+    batch=12,
+    train_prompts=96,
+    max_response_length=24,
+    teacher=Teacher(lessons=100),
+)
+TEACHER = Teacher(lessons=400)
 PPO = replace(TINY, adv_estimator="gae", use_kl_loss=False, kl_coef=0.02, critic_warmup=2)
 
 
@@ -30,7 +41,7 @@ def records() -> list[Metrics]:
 
 
 def test_a_policy_learns() -> None:
-    trainer = Trainer(replace(TINY, lr=4e-3, batch=24))
+    trainer = Trainer(replace(TINY, lr=4e-3, batch=24, digits=(3, 4), teacher=TEACHER))
     scores = [trainer.step()["critic/score/mean"] for _ in range(40)]
     assert np.mean(scores[-5:]) > np.mean(scores[:5]) + 0.2
 
@@ -86,17 +97,23 @@ def test_with_kl_in_the_reward_rewards_fall_below_scores() -> None:
 
 
 def test_a_critic_comes_to_explain_some_variance() -> None:
-    trainer = Trainer(replace(PPO, critic_warmup=0))
+    trainer = Trainer(replace(PPO, critic_warmup=0, teacher=TEACHER))
     explained = [trainer.step()["critic/vf_explained_var"] for _ in range(30)]
     assert explained[-1] > max(explained[0], 0.1)
 
 
 def test_dynamic_sampling_replaces_groups_without_variance() -> None:
-    easy = replace(TINY, digits=(1, 2), checker="exact", teacher=Teacher(slips=0.0))
+    easy = replace(TINY, digits=(1, 2), checker="exact", teacher=Teacher(slips=0.0, lessons=200))
     plain, filtered = train(easy, 1)[0], train(replace(easy, filter_groups=True), 1)[0]
     assert filtered["train/num_gen_batches"] >= 2
     assert filtered["critic/score/mean"] < plain["critic/score/mean"]
     assert filtered["timing_s/gen"] > plain["timing_s/gen"]
+
+
+def test_a_length_cost_is_taken_from_the_score() -> None:
+    free, costly = train(TINY, 1)[0], train(replace(TINY, length_cost=0.01), 1)[0]
+    paid = free["critic/score/mean"] - costly["critic/score/mean"]
+    assert paid == pytest.approx(0.01 * free["response_length/mean"])
 
 
 def test_a_group_that_is_always_wrong_gives_no_gradient() -> None:

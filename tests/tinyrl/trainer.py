@@ -14,7 +14,7 @@ from .algorithms import losses
 from .config import Config
 from .costs import Costs
 from .measures import Metrics
-from .policy import CRITIC_INPUTS, POLICY_INPUTS, Adam, Array, Net, log_softmax, one_hot
+from .policy import CRITIC_INPUTS, OPTIMIZERS, POLICY_INPUTS, Adam, Array, Net, Sgd, log_softmax, one_hot
 from .rollout import Rollouts, base_policy, sample
 from .task import CHECKERS, Prompts, draw_prompts, rewards, strict
 
@@ -31,8 +31,8 @@ class Checkpoint:
     step: int
     actor: Net
     critic: Net
-    actor_adam: Adam
-    critic_adam: Adam
+    actor_optimizer: Adam | Sgd
+    critic_optimizer: Adam
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Trainer:
         self.actor = base_policy(data, self.train, config.max_response_length, config.teacher)
         self.reference = self.actor.copy()
         self.critic = Net.new(data, CRITIC_INPUTS, 64, 1)
-        self.actor_adam, self.critic_adam = Adam(), Adam()
+        self.actor_optimizer, self.critic_optimizer = OPTIMIZERS[config.optimizer](), Adam()
         self.rng = np.random.default_rng([config.seed, 1, resumed])
         self.costs = Costs(config, np.random.default_rng([config.seed, 2, resumed]))
         self.check = CHECKERS[config.checker]
@@ -76,13 +76,13 @@ class Trainer:
     # --- checkpoints -----------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
-        adams = (self.actor_adam.copy(), self.critic_adam.copy())
+        adams = (self.actor_optimizer.copy(), self.critic_optimizer.copy())
         return Checkpoint(self.finished, self.actor.copy(), self.critic.copy(), *adams)
 
     def restore(self, saved: Checkpoint) -> None:
         state = copy.deepcopy(saved)
         self.actor, self.critic = state.actor, state.critic
-        self.actor_adam, self.critic_adam = state.actor_adam, state.critic_adam
+        self.actor_optimizer, self.critic_optimizer = state.actor_optimizer, state.critic_optimizer
         self.finished = state.step
 
     # --- one step --------------------------------------------------------------------------
@@ -207,6 +207,7 @@ class Trainer:
 
     def _score(self, rollouts: Rollouts) -> Floats:
         scores: Floats = rewards(self.check, rollouts.responses(), rollouts.prompts)
+        scores = scores - self.config.length_cost * rollouts.lengths
         buffer = self.config.overlong_buffer
         if buffer:
             over = rollouts.lengths - (rollouts.cap - buffer)
@@ -278,7 +279,7 @@ class Trainer:
                 slope = slope + config.kl_loss_coef * penalty_slope(chosen, reference)
                 found |= {"kl_loss": float(penalty(chosen, reference).mean()), "kl_coef": config.kl_loss_coef}
             gradient = losses.logit_gradient(log_p, actions, slope, entropy_coef)
-        norm = self.actor_adam.step(
+        norm = self.actor_optimizer.step(
             self.actor, self.actor.backward(x, hidden, gradient), lr, config.grad_clip
         )
         found |= {
@@ -306,7 +307,7 @@ class Trainer:
             predicted, experience.values[rows], experience.returns[rows], self.config.value_clip
         )
         gradients = self.critic.backward(x, hidden, slope[:, None].astype(np.float32))
-        norm = self.critic_adam.step(self.critic, gradients, lr, self.config.grad_clip)
+        norm = self.critic_optimizer.step(self.critic, gradients, lr, self.config.grad_clip)
         return {
             "vf_loss": loss,
             "vf_clipfrac": clipped,
