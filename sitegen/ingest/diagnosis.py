@@ -115,7 +115,10 @@ _PATTERNS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
         r"\(Pdb\)",
         r"Exception ignored in atexit",
     )),
-    ("warning", "warning", ("unexpectedly", "raylet"), (r"Worker unexpectedly exits", r"raylet[^\n]{0,60}died")),
+    ("warning", "warning", ("unexpectedly", "raylet"), (
+        r"Worker unexpectedly exits",
+        r"raylet[^\n]{0,60}died",
+    )),
 )  # fmt: skip
 _SIGNS = tuple(
     (Sign(kind, level), words, re.compile("|".join(parts))) for kind, level, words, parts in _PATTERNS

@@ -13,6 +13,7 @@ from sitegen.ingest.pieces import SEPARATOR
 
 MAX_RECORD = 1 << 20  # characters
 _BAR_END = re.compile(r"(?:it|s|it/s|s/it|[\w?]+)\]\s*$")
+_SPEAKER_END = re.compile(r"\((?:[^()\n]{1,120} )?pid=\d+(?:, ip=[^()\s]+)?\) ?$")
 _LOG_MARK = re.compile(r"(?:^|[\s\])>|:,-])$")
 _DIGITS = re.compile(r"[\d.eE+\-]{1,24}\)?")
 _WORD = re.compile(r"[\w./@():+\-]{1,240}")
@@ -29,9 +30,9 @@ def step_at(body: str) -> int | None:
 
 
 def _may_precede(body: str, at: int) -> bool:
-    """Whether the text before a step line is a bar or a mark, or the record behind it beyond doubt."""
+    """Whether the text before a step line ends in a bar or a speaker, or the record is beyond doubt."""
     before = body[:at]
-    if _BAR_END.search(before):
+    if _BAR_END.search(before) or _SPEAKER_END.search(before):
         return pieces.record(body[at:]) is not None
     if len(before) > 400 or not _LOG_MARK.search(before):
         return False

@@ -153,24 +153,38 @@ def _rejoined(texts: list[str]) -> list[str]:
 
 
 def _record(step: int, texts: list[str]) -> Record | None:
-    found: list[Piece] = []
-    unread: list[str] = []
+    read = [piece(text) for text in texts]
     prose = ""
-    here: Piece | None = None
-    for text in texts:
-        here = piece(text)
-        if here is None and (glued := _GLUED.match(text)):
-            here = Piece(glued["name"], float(glued["value"]), glued["value"])
-            prose = glued["rest"].strip()
-        if here is not None:
-            found.append(here)
-        elif text:
-            unread.append(text)
+    if None in read:
+        prose = _unglue(texts, read)
+    found = [here for here in read if here is not None]
     if not _plausible(found, texts) or (prose and len(found) == 1):
         return None
-    last = found[-1].name if here is not None else None
+    if len(found) < len(texts) and any(map(_grouped, found)):
+        read = [here or _loose(text) for here, text in zip(read, texts, strict=True)]
+        found = [here for here in read if here is not None]
+    unread = [text for here, text in zip(read, texts, strict=True) if here is None and text]
+    last = read[-1].name if read[-1] is not None else None
     dangling = last is None and unfinished(texts[-1])
     return _assembled(step, found, unread, (prose, dangling, last))
+
+
+def _unglue(texts: list[str], read: list[Piece | None]) -> str:
+    """Read metrics that something was printed right behind, into `read`; returns what that was."""
+    prose = ""
+    for index, here in enumerate(read):
+        glued = _GLUED.match(texts[index]) if here is None else None
+        if glued is not None:
+            read[index] = Piece(glued["name"], float(glued["value"]), glued["value"])
+            prose = glued["rest"].strip()
+    return prose
+
+
+def _loose(text: str) -> Piece | None:
+    """A piece whose group holds blanks: it counts only among others that are beyond doubt."""
+    name, _, raw = text.rstrip().rpartition(":")
+    match = _VALUE.fullmatch(raw)
+    return Piece(name, _value(match), raw) if match and name.strip() and len(text) <= MAX_PIECE else None
 
 
 def _plausible(found: list[Piece], texts: list[str]) -> bool:

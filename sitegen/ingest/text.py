@@ -35,6 +35,8 @@ _STAMP = re.compile(
 )
 _EPOCH = re.compile(r"\*\*\* SIG[A-Z]+ received at time=(\d{9,10})\b")
 _JSON_START = ('"', '["', '{"')
+_KEY = re.compile(r'"[^"\\]{1,80}"\s*:\s*(?=["\[{])')
+_NEWLINE_TEXT = re.compile(r"(?:\\r)?\\n")
 _LOG_OBJECTS = ('{"log":', '{"log" :', '{"message":')  # Docker and what collects its logs
 
 
@@ -111,19 +113,21 @@ def _zone(text: str | None) -> timezone:
 
 
 def unquoted(raw: str) -> list[str] | None:
-    """Lines of the texts in a line that is JSON: a string, or an object or array that holds strings.
+    """Lines of the texts in a line that is JSON: a string, a key with one, an object or array with some.
 
-    Docker's log files, chat exports and dumps of notebooks keep console output this way. None when the
-    line is not JSON or holds no text.
+    Docker's log files, chat exports and dumps keep console output this way. None when the line is no JSON
+    or holds no text. A string that was cut, so that its quote never closes, is taken apart all the same.
     """
     text = raw.strip().rstrip(",")
     telling = text.startswith(_JSON_START) and ("step:" in text or "\\u001b" in text)
     if not (telling or text.startswith(_LOG_OBJECTS)):
         return None
+    key = _KEY.match(text)
+    text = text[key.end() :] if key else text
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return _NEWLINE_TEXT.split(text[1:].rstrip('"')) if text.startswith('"') else None
     found = [line for part in _strings(value) for line in part.splitlines()]
     return found or None
 

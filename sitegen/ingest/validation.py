@@ -127,8 +127,8 @@ class Validations:
         return self._open is not None
 
     def waits(self) -> bool:
-        """Whether values wait for the record that comes next."""
-        return self._waiting is not None
+        """Whether the record that comes next must not be read the fast way."""
+        return self._waiting is not None or self._open is not None
 
     def begin(self, line: Line, time: float) -> None:
         """Open an announcement if `line` is the start of one."""

@@ -205,6 +205,19 @@ def test_oddity_17_a_line_of_json_holds_several_lines_of_log() -> None:
     assert reading(text).rows == [(2, {"actor/lr": 0.5}), (3, {"actor/lr": 0.25})]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '    "content": "\\u001b[36m(T pid=5)\\u001b[0m step:2 - actor/lr:0.5 - actor/kl:0.25",',
+        '"\\u001b[36m(T pid=5)\\u001b[0m step:2 - actor/lr:0.5 - actor/kl:0.25\\n(T pid=5)\\u001b[0m"',
+        '"type": "text", "content": "(T pid=5) step:2 - actor/lr:0.5 - actor/kl:0.25 - response_l',
+        '["(T pid=5) step:2 - actor/lr:0.5 - actor/kl:0.25"]',
+    ],
+)
+def test_oddity_32_chat_exports_and_json_dumps_are_unwrapped(line: str) -> None:
+    assert reading(f"{line}\n").rows == [(2, {"actor/lr": 0.5, "actor/kl": 0.25})]
+
+
 # --- c. one step over several lines --------------------------------------------------------
 
 
@@ -308,7 +321,7 @@ def test_oddity_21_other_workers_may_talk_between_the_lines_of_the_dict() -> Non
     "bar",
     [
         "Training Progress:  84%|████  | 67/80 [1:41:07<18:12, 84.06s/it]",
-        "Training Progress: 99%|██| 9/10 [2:00<00:00, 2.1s/it]Training Progress: 100%|█| 10/10 [2:0<0:00, 2s/it]",
+        "Training Progress: 9%|█| 9/99 [2:0<0:00, 2.1s/it]Training Progress: 9%|█| 9/99 [2:0<0:00, 2s/it]",
     ],
 )
 def test_oddity_22_a_bar_glued_before_a_step_line_is_no_part_of_it(bar: str) -> None:
@@ -509,6 +522,7 @@ def test_oddity_39_a_dead_signal_of_zeros_is_kept_as_zeros() -> None:
         pytest.param("val/score (a - b)", id="oddity_42_separator_in_parentheses"),
         pytest.param("actor/lr(1e-4)", id="oddity_42_scaled_lr"),
         pytest.param("train/time(s)", id="oddity_42_unit"),
+        pytest.param("Mean Score (all sets)/x", id="oddity_42_blank_in_the_group"),
         pytest.param("val/a:b", id="oddity_42_colon"),
         pytest.param("actor/comm_eff/mask_ratio/layer_3", id="oddity_43_custom_group"),
         pytest.param("state_tokens/模型", id="oddity_43_other_script"),

@@ -120,7 +120,9 @@ def test_other_files_are_no_notebooks(text: str) -> None:
 
 # --- Markdown ------------------------------------------------------------------------------
 
-PASTE = f"# Run\n\nIf you see CUDA out of memory. Tried to allocate 2 GiB: lower it.\n\n```bash\n{LOG}```\n\nDone.\n"
+PASTE = (
+    f"# Run\n\nIf you see CUDA out of memory. Tried to allocate 2 GiB: lower.\n\n```bash\n{LOG}```\n\nDone.\n"
+)
 
 
 def test_a_fenced_log_is_read_with_lines_of_the_page() -> None:
@@ -152,7 +154,7 @@ def test_any_way_to_paste_is_read(block: str) -> None:
 
 
 def test_a_log_that_starts_with_a_heading_is_no_markdown() -> None:
-    text = "# ~60 GB memory\ncommit:\nd60f843\n\ncommand:\n```bash\nbash run.sh\n```\n\nstep:0 - train/loss:0.5\n"
+    text = "# ~60 GB memory\ncommand:\n```bash\nbash run.sh\n```\n\nstep:0 - train/loss:0.5\n"
     assert not markdown.sniff("x", text.encode())
     assert console.sniff("x", text.encode())
 

@@ -32,7 +32,7 @@ OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.78 GiB."
         ("torch.cuda.OutOfMemoryError: CUDA out of memory.", "cuda_oom", "critical"),
         ("RuntimeError: CUDA error: out of memory", "cuda_oom", "critical"),
         ("RuntimeError: NPU out of memory. Tried to allocate", "cuda_oom", "critical"),
-        ("ray.exceptions.OutOfMemoryError: Task was killed due to the node running low", "host_oom", "critical"),
+        ("ray.exceptions.OutOfMemoryError: Task was killed due to low memory", "host_oom", "critical"),
         ("(raylet) 1 Workers killed due to memory pressure (OOM)", "host_oom", "critical"),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=12.0", "host_oom", "critical"),
         ("Watchdog caught collective operation timeout: WorkNCCL(SeqNum=26)", "nccl_timeout", "critical"),
