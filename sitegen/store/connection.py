@@ -101,6 +101,14 @@ def put(connection: Connection, name: str, rows: pa.Table) -> None:
     connection.unregister("arriving")
 
 
+def append(connection: Connection, name: str, rows: pa.Table) -> None:
+    """Add `rows` to table `name`, which is made like them where it does not exist."""
+    connection.register("arriving", rows)
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {identifier(name)} AS SELECT * FROM arriving LIMIT 0")  # noqa: S608
+    connection.execute(f"INSERT INTO {identifier(name)} BY NAME SELECT * FROM arriving")  # noqa: S608
+    connection.unregister("arriving")
+
+
 @cache
 def script(name: str) -> tuple[str, ...]:
     """Statements of `sql/<name>.sql`, which end with a semicolon at the end of a line."""

@@ -48,6 +48,8 @@ def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
     for name in ("steps", "evals", "events"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     run_script(connection, "relations")
+    for name in ("raw", "non_finite", "log_lines"):
+        connection.execute(f"DROP TABLE {name}")
 
 
 def _with_keys(non_finite: pa.Table) -> pa.Table:
@@ -79,9 +81,6 @@ def blank() -> Connection:
     keys = facts.metric_keys()
     frame = Frame(keys, empty_raw(keys), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
     build(connection, frame, facts.log_lines({}))
-    connection.execute("DROP TABLE raw")
-    connection.execute("DROP TABLE non_finite")
-    connection.execute("DROP TABLE log_lines")
     return connection
 
 
@@ -97,3 +96,9 @@ def columns() -> Mapping[str, frozenset[str]]:
     for table, column in rows.fetchall():
         found.setdefault(table, set()).add(column)
     return {table: frozenset(names) for table, names in sorted(found.items())}
+
+
+@cache
+def derived() -> frozenset[str]:
+    """Columns of `steps` that are no metrics; they are made whenever it is."""
+    return columns()["steps"] - frozenset(facts.metric_keys())

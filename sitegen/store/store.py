@@ -12,12 +12,27 @@ import pyarrow as pa
 from sitegen.errors import QueryError
 from sitegen.model import LogLine, Run
 from sitegen.store import facts, relations, statement
-from sitegen.store.connection import SECONDS, Connection, Parameters, TimedOutError, arrow_within, put, shut
+from sitegen.store.connection import (
+    SECONDS,
+    Connection,
+    Parameters,
+    TimedOutError,
+    append,
+    arrow,
+    arrow_within,
+    identifier,
+    put,
+    shut,
+)
 from sitegen.store.frames import Frame, Shelf, gather
 from sitegen.store.query import FindingsOf, Question, StatusOf
 
 #: Relations made from rows of runs rather than from facts about them.
 OF_ROWS = frozenset({"steps", "evals", "events"})
+#: Columns of `steps` that are loaded whatever a statement names.
+ALWAYS = frozenset({"run", "row", "step", "segment", "warm", "w", "stride"})
+#: Runs whose rows are made into relations at a time.
+PORTION = 250
 
 
 class RefusedError(QueryError):
@@ -50,7 +65,7 @@ class Store:
         self._connection: Connection | None = None
         self._lock = Lock()  # several cards may run at a time; each has a cursor of its own
         self._loaded: set[str] = set()
-        self._keys: frozenset[str] = frozenset()
+        self._columns: frozenset[str] = frozenset()  # of `steps`, loaded
         self._validated: frozenset[str] | None = None
 
     def __enter__(self) -> Store:
@@ -67,7 +82,7 @@ class Store:
             self._connection.close()
         self._connection = None
         self._loaded.clear()
-        self._keys = frozenset()
+        self._columns = frozenset()
 
     def facts(self) -> tuple[Run, ...]:
         """The runs themselves, in the order of `runs`."""
@@ -85,16 +100,22 @@ class Store:
         return self._validated
 
     def prepare(self, words: Iterable[str]) -> None:
-        """Load the rows of every run at once, with the metrics among `words`.
+        """Load the rows of every run at once, with the columns among `words`.
 
         `select` does this by itself for what a statement names; whoever runs many cards names all their words
         first, so that rows are read once.
         """
-        keys = frozenset(relations.keys_for(words))
-        if "steps" in self._loaded and keys <= self._keys:
+        wanted = relations.columns()["steps"] & {*words, *ALWAYS}
+        if "steps" in self._loaded and wanted <= self._columns:
             return
-        self._keys |= keys
-        self._fill(self._frame or gather(self._archive, self.runs, self._keys))
+        self._columns |= wanted
+        self._load_facts("runs")
+        if self._frame is None and len(self.runs) > PORTION:
+            self._fill_in_portions()
+        else:
+            self._fill(self._open(), self.runs)
+            self._columns |= relations.derived()
+        self._loaded |= OF_ROWS
 
     def select(self, sql: str, params: Parameters | None = None) -> list[dict[str, object]]:
         """Rows of one SELECT, as dictionaries. Raises RefusedError."""
@@ -163,10 +184,30 @@ class Store:
         if name not in self._loaded:
             self.put(name, facts.OF_RUNS[name](self.facts()))
 
-    def _fill(self, frame: Frame) -> None:
-        self._load_facts("runs")
-        relations.build(self._open(), frame, facts.log_lines(self._all_lines()))
-        self._loaded |= OF_ROWS
+    def _fill(self, connection: Connection, runs: Sequence[str]) -> None:
+        keys = relations.keys_for(self._columns)
+        frame = self._frame or gather(self._archive, runs, keys)
+        lines = {run: self.lines(run) for run in runs}
+        relations.build(connection, frame, facts.log_lines(lines))
+
+    def _fill_in_portions(self) -> None:
+        """Of many runs, keep the columns that were asked for; all of them would not fit in memory."""
+        for name in sorted(OF_ROWS):
+            self._open().execute(f"DROP TABLE IF EXISTS {name}")
+        for first in range(0, len(self.runs), PORTION):
+            part = self.runs[first : first + PORTION]
+            with shut() as scratch:
+                relations.macros(scratch)
+                put(scratch, "runs", facts.runs([self._fact(run) for run in part]))
+                self._fill(scratch, part)
+                for name in sorted(OF_ROWS):
+                    self._take(scratch, name)
+
+    def _take(self, scratch: Connection, name: str) -> None:
+        known = relations.columns()[name]
+        kept = sorted(known & self._columns if name == "steps" else known)
+        listed = ", ".join(map(identifier, kept))
+        append(self._open(), name, arrow(scratch, f"SELECT {listed} FROM {name}"))  # noqa: S608
 
     def _fact(self, run: str) -> Run:
         if run not in self._run:

@@ -289,3 +289,20 @@ def test_parameters_are_bound(shelf: Written) -> None:
             "SELECT step FROM steps WHERE score > $least ORDER BY row", {"least": 0.15, "unused": 1}
         )
     assert [row["step"] for row in found] == [2, 3]
+
+
+def test_many_runs_are_made_in_portions_and_say_the_same(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        shelf.add(f"r{number}", {"critic/score/mean": np.arange(30.0) * number}, lines=[line("traceback", 3)])
+    questions = (
+        "SELECT run, row, score20 AS x FROM steps ORDER BY run, row",
+        "SELECT run, row, score_best AS x FROM steps ORDER BY run, row",
+        "SELECT run, row, kind AS x FROM events ORDER BY run, row",
+    )
+    once = [rows(shelf, sql) for sql in questions]
+    monkeypatch.setattr("sitegen.store.store.PORTION", 2)
+    assert [rows(shelf, sql) for sql in questions] == once
+    with Store(shelf) as store:
+        assert [store.select(sql) for sql in questions] == once
