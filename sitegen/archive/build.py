@@ -51,6 +51,7 @@ class RunPlan:
     inputs: tuple[Input, ...]
     toml: Input | None = None
     problems: tuple[Problem, ...] = ()
+    reader: str = ""  # reader_version() of the process that plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
 
 def _fingerprint(run: RunPlan, shas: Sequence[tuple[str, str]], lost: Sequence[Problem]) -> str:
     said = (
-        reader_version(),
+        run.reader or reader_version(),
         run.id,
         run.path,
         shas,
@@ -182,13 +183,13 @@ def _write_rows(
     folder: Path, rows: Plan, gatherer: Gatherer, stored: dict[str, str]
 ) -> tuple[Summing, Spent]:
     live, spent = Summing(gatherer.names), Spent(gatherer.names)
-    with parquet.RunFiles(folder, rows, gatherer.names, stored) as out:
+    with parquet.RunFiles(folder, rows, gatherer.paths, gatherer.names, stored) as out:
         for group in gatherer.groups():
             out.write(group)
             span = slice(group.first, group.first + group.values.shape[1])
             alive = rows.live[span]
             live.add(group.values if alive.all() else group.values[:, alive], rows.step[span][alive])
-            live.extras(group.extras)
+            live.extras(group.extras, rows.live)
             spent.add(group.values)
     return live, spent
 

@@ -13,26 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sitegen.archive.agree import finer, same
+from sitegen.archive.agree import Bools, finer, same
+from sitegen.archive.extras import KINDS, NUMBER, Extras, not_finite
 from sitegen.archive.merge import Plan
 from sitegen.archive.spool import Part, Spool
 from sitegen.model import Floats, Ints
 
-CELLS = 1 << 21  # values per row group: 16 MB
-
-
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """What one finite column cannot hold."""
-
-    kind: str  # "non_finite", "repeat" or "conflict"
-    segment: int
-    step: int
-    name: str
-    raw: str
-    value: float | None
-    source: str
-    live: bool
+CELLS = 1 << 20  # values per row group: 8 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +28,7 @@ class Group:
 
     first: int
     values: Floats  # (metrics, n), NaN = absent
-    extras: tuple[Extra, ...]
+    extras: Extras
 
 
 @dataclass
@@ -75,13 +62,13 @@ class Gatherer:
             if part.names not in seen:
                 seen.add(part.names)
                 found.update(part.names)
-            found.update(each.name for each in part.non_finite)
+            found.update(part.odd.table)
         self.names = tuple(sorted(found))
         self._place = {name: i for i, name in enumerate(self.names)}
 
     def groups(self) -> Iterator[Group]:
         """Row groups in order; at least one when there are rows."""
-        size = max(64, min(8192, CELLS // max(1, len(self.names))))
+        size = max(64, min(4096, CELLS // max(1, len(self.names))))
         for first in range(0, len(self.plan.step), size):
             yield self._group(first, min(first + size, len(self.plan.step)))
 
@@ -90,17 +77,19 @@ class Gatherer:
         span = slice(*np.searchsorted(self.plan.row, [first, end]))
         row = self.plan.row[span]
         layer = np.arange(len(row)) - np.searchsorted(row, row)
-        extras: list[Extra] = []
-        non_finite: dict[tuple[int, str], dict[str, int]] = {}
+        extras: list[Extras] = []
+        odd: list[tuple[Ints, Ints, Ints, Ints]] = []
         for depth in range(int(layer.max()) + 1 if len(layer) else 0):
             records = np.flatnonzero(layer == depth) + span.start
             for number in dict.fromkeys(self.plan.parts[records].tolist()):
                 mine = records[self.plan.parts[records] == number]
                 part = self.spool.get(number)
                 self._fill(values, first, mine, part, depth, extras)
-                self._non_finite(mine, part, non_finite)
-        extras += self._spelled(non_finite)
-        return Group(first, values, tuple(extras))
+                if len(part.odd.rows):
+                    odd.append(self._odd(mine, part))
+        if odd:
+            extras.append(not_finite(*(np.concatenate(each) for each in zip(*odd, strict=True))))
+        return Group(first, values, Extras.joined(extras))
 
     def _columns(self, names: tuple[str, ...]) -> Ints:
         if names not in self._maps:
@@ -110,7 +99,7 @@ class Gatherer:
         return self._maps[names]
 
     def _fill(
-        self, values: Floats, first: int, records: Ints, part: Part, depth: int, extras: list[Extra]
+        self, values: Floats, first: int, records: Ints, part: Part, depth: int, extras: list[Extras]
     ) -> None:
         if not part.names:
             return
@@ -122,7 +111,7 @@ class Gatherer:
         old = values[where]
         values[where] = self._settled(old, block, records, part, extras)
 
-    def _settled(self, old: Floats, new: Floats, records: Ints, part: Part, extras: list[Extra]) -> Floats:
+    def _settled(self, old: Floats, new: Floats, records: Ints, part: Part, extras: list[Extras]) -> Floats:
         """Values to keep of two blocks (metrics, records)."""
         absent = np.isnan(old)
         result = np.where(absent, new, old)
@@ -135,45 +124,40 @@ class Gatherer:
         replaced = both & repeated & (old != new)
         result = np.where(better | replaced, new, result)
         lost = replaced | (both & ~alike & ~repeated)
-        for j, i in np.argwhere(lost):
-            value = old[j, i] if repeated[i] else new[j, i]
-            self._disagree(bool(repeated[i]), int(records[i]), part.names[j], float(value), extras)
+        if lost.any():
+            self._disagree(lost, np.where(repeated, old, new), repeated, records, part, extras)
         return result
 
-    def _disagree(self, repeat: bool, record: int, name: str, value: float, extras: list[Extra]) -> None:
+    def _disagree(
+        self, lost: Bools, values: Floats, repeated: Bools, records: Ints, part: Part, extras: list[Extras]
+    ) -> None:
+        """Note values (metrics, records) that gave way."""
         plan = self.plan
-        row = int(plan.row[record])
-        other = self.paths[int(plan.origin[record])]
-        kept = other if repeat else self.paths[int(plan.origin[int(np.searchsorted(plan.row, row))])]
-        kind = "repeat" if repeat else "conflict"
-        step = int(plan.step[row])
-        extras.append(
-            Extra(kind, int(plan.segment[row]), step, name, repr(value), value, other, bool(plan.live[row]))
-        )
-        noted = self.disagreements.setdefault(
-            (kind, kept, other), Disagreement(kind, (kept, other), 0, step, name)
-        )
-        noted.values += 1
+        j, i = np.nonzero(lost)
+        rows, origins = plan.row[records[i]], plan.origin[records[i]]
+        kinds = np.where(repeated[i], KINDS.index("repeat"), KINDS.index("conflict"))
+        raws = np.full(len(rows), NUMBER, dtype=np.int64)
+        extras.append(Extras(kinds, rows, self._columns(part.names)[j], raws, values[j, i], origins))
+        kept = np.where(repeated[i], origins, plan.origin[np.searchsorted(plan.row, rows)])
+        for key in dict.fromkeys(zip(kinds.tolist(), kept.tolist(), origins.tolist(), strict=True)):
+            mine = np.flatnonzero((kinds == key[0]) & (kept == key[1]) & (origins == key[2]))
+            first = int(mine[np.argmin(rows[mine])])
+            step, name = int(plan.step[rows[first]]), part.names[int(j[first])]
+            paths = (self.paths[key[1]], self.paths[key[2]])
+            known = self.disagreements.setdefault(
+                (KINDS[key[0]], *paths), Disagreement(KINDS[key[0]], paths, 0, step, name)
+            )
+            known.values += len(mine)
 
-    def _non_finite(self, records: Ints, part: Part, found: dict[tuple[int, str], dict[str, int]]) -> None:
-        if not part.non_finite:
-            return
-        place = dict(zip(self.plan.index[records].tolist(), records.tolist(), strict=True))
-        for each in part.non_finite:
-            record = place.get(each.row)
-            if record is not None:
-                raws = found.setdefault((int(self.plan.row[record]), each.name), {})
-                raws.setdefault(each.raw, record)
-
-    def _spelled(self, found: dict[tuple[int, str], dict[str, int]]) -> Iterator[Extra]:
-        """One entry per spelling; "null" goes where another source says what it was."""
-        plan = self.plan
-        for (row, name), raws in sorted(found.items()):
-            for raw in [raw for raw in raws if raw != "null"] or ["null"]:
-                yield Extra(
-                    "non_finite", int(plan.segment[row]), int(plan.step[row]), name, raw, None,
-                    self.paths[int(plan.origin[raws[raw]])], bool(plan.live[row]),
-                )  # fmt: skip
+    def _odd(self, records: Ints, part: Part) -> tuple[Ints, Ints, Ints, Ints]:
+        """Rows, metrics, spellings and sources of a part's non-finite values that `records` carry."""
+        place = np.full(part.values.shape[1], -1, dtype=np.int64)
+        place[self.plan.index[records]] = records
+        record = place[part.odd.rows]
+        there = record >= 0
+        record = record[there]
+        names = self._columns(part.odd.table)[part.odd.names[there]]
+        return self.plan.row[record], names, part.odd.raws[there], self.plan.origin[record]
 
 
 def masked_last(values: NDArray[np.float64]) -> Floats:

@@ -30,18 +30,21 @@ class Manifest:
     removed: tuple[tuple[str, str, str], ...] = ()
 
 
-def load(file: Path, reader: str) -> Manifest:
-    """The manifest of the last update; an empty one when there is none or it was written by other readers."""
+def load(file: Path, reader: str | None) -> Manifest:
+    """The manifest of the last update; an empty one when there is none or other readers than `reader` wrote it.
+
+    None accepts any.
+    """
     try:
         table = orjson.loads(file.read_bytes())
-        if table.pop("version") != VERSION or table["reader"] != reader:
-            return Manifest(reader)
+        if table.pop("version") != VERSION or table["reader"] != (reader or table["reader"]):
+            return Manifest(reader or "")
         table["problems"] = tuple(Problem(**each) for each in table["problems"])
         table["ignored"] = tuple(table["ignored"])
         table["removed"] = tuple(tuple(each) for each in table["removed"])
         return Manifest(**table)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Manifest(reader)
+        return Manifest(reader or "")
 
 
 def save(file: Path, manifest: Manifest) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sitegen.archive.gather import Extra, Group
+from sitegen.archive.extras import KINDS, NUMBER, RAWS, Extras
+from sitegen.archive.gather import Group
 from sitegen.archive.merge import Plan
 from sitegen.model import LogLine
 
@@ -52,8 +53,17 @@ _LINES = pa.schema(
 class RunFiles:
     """Writer of steps.parquet and extras.parquet, a row group at a time. Use as a context manager."""
 
-    def __init__(self, folder: Path, plan: Plan, names: Sequence[str], columns: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        plan: Plan,
+        paths: Sequence[str],
+        names: Sequence[str],
+        columns: Mapping[str, str],
+    ) -> None:
         self._plan = plan
+        self._paths = pa.array(list(paths), pa.string())
+        self._names = pa.array(list(names), pa.string())
         self._schema = pa.schema([*_STEPS, *((columns[name], pa.float64()) for name in names)])
         # Dictionaries help text only; on doubles they cost a third of the writing time for nothing.
         text = {"compression": "zstd", "use_dictionary": ["source"], "write_statistics": ["step", "segment"]}
@@ -72,8 +82,8 @@ class RunFiles:
     def write(self, group: Group) -> None:
         """Append a row group and its extras."""
         self._steps.write_table(self._table(group), row_group_size=max(1, group.values.shape[1]))
-        if group.extras:
-            self._extras.write_table(_extras(group.extras))
+        if len(group.extras):
+            self._extras.write_table(self._odd(group.extras))
 
     def _table(self, group: Group) -> pa.Table:
         plan, first, n = self._plan, group.first, group.values.shape[1]
@@ -90,13 +100,25 @@ class RunFiles:
         ]
         return pa.Table.from_arrays(fixed + [_column(row) for row in group.values], schema=self._schema)
 
+    def _odd(self, extras: Extras) -> pa.Table:
+        plan, rows = self._plan, extras.rows
+        number = extras.raws == NUMBER
+        raws = np.array([*RAWS, ""], dtype=object)[extras.raws]
+        raws[number] = [repr(value) for value in extras.values[number].tolist()]
+        columns = [
+            pa.array(KINDS).take(pa.array(extras.kinds)),
+            pa.array(plan.segment[rows].astype(np.int32)),
+            pa.array(plan.step[rows]),
+            self._names.take(pa.array(extras.names)),
+            pa.array(raws, pa.string()),
+            pa.array(extras.values, from_pandas=True),
+            self._paths.take(pa.array(extras.origins)),
+        ]
+        return pa.Table.from_arrays(columns, schema=_EXTRAS)
+
 
 def _column(values: Any) -> pa.Array:
     return pa.array(values, pa.float64(), from_pandas=True)
-
-
-def _extras(extras: Sequence[Extra]) -> pa.Table:
-    return _table(extras, _EXTRAS)
 
 
 def write_lines(folder: Path, lines: Iterable[LogLine]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 
 from sitegen.archive import manifest as store
 from sitegen.archive import runjson
-from sitegen.archive.build import reader_version
 from sitegen.errors import ArchiveError, Problem
 from sitegen.metrics import glossary
 from sitegen.model import Floats, LogLine, Run, Series
@@ -60,7 +59,7 @@ class Archive:
         if names is not None:
             asked = set(names)
             wanted = {logged: column for logged, column in wanted.items() if logged in asked}
-        table = pq.read_table(self.steps(run), columns=["step", "segment", "live", *wanted.values()])
+        table = _table(self.steps(run), columns=["step", "segment", "live", *wanted.values()])
         steps, segments, live = (table.column(i).to_numpy() for i in range(3))
         keys = glossary().canonical(self.columns(run).values())
         odd = self._non_finite(run)
@@ -77,9 +76,17 @@ class Archive:
             for logged, column in wanted.items()
         }
 
+    def times(self, run: str) -> dict[int, float]:
+        """Step -> Unix seconds of the live rows whose source says when they were logged."""
+        table = _table(self.steps(run), ["step", "time", "live"])
+        steps, live = table.column("step").to_numpy(), table.column("live").to_numpy()
+        times = _doubles(table.column("time"))
+        known = live & np.isfinite(times)
+        return dict(zip(steps[known].tolist(), times[known].tolist(), strict=True))
+
     def log_lines(self, run: str) -> tuple[LogLine, ...]:
         """Lines kept for diagnosis, by source and line."""
-        return tuple(LogLine(**row) for row in pq.read_table(self.lines(run)).to_pylist())
+        return tuple(LogLine(**row) for row in _table(self.lines(run)).to_pylist())
 
     def problems(self) -> tuple[Problem, ...]:
         """Problems that belong to no run."""
@@ -119,7 +126,7 @@ class Archive:
 
     @cached_property
     def _manifest(self) -> store.Manifest:
-        return store.load(self.home / "manifest.json", reader_version())
+        return store.load(self.home / "manifest.json", None)
 
     def _cache_file(self, room: str, key: str) -> Path:
         # A key may be a run id as long as a file name can be, with a suffix.
@@ -145,10 +152,16 @@ class Archive:
 
     def _non_finite(self, run: str) -> dict[str, list[tuple[int, str]]]:
         found: dict[str, list[tuple[int, str]]] = {}
-        for row in pq.read_table(self.extras(run), columns=["kind", "step", "name", "raw"]).to_pylist():
+        for row in _table(self.extras(run), columns=["kind", "step", "name", "raw"]).to_pylist():
             if row["kind"] == "non_finite":
                 found.setdefault(row["name"], []).append((row["step"], row["raw"]))
         return found
+
+
+def _table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A small file whole: `read_table` looks for data sets of many files first, which takes longer."""
+    with pq.ParquetFile(path) as file:
+        return file.read(columns, use_threads=False)
 
 
 def _doubles(column: pa.ChunkedArray) -> Floats:

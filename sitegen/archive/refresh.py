@@ -118,7 +118,7 @@ def _with_shas(plan: RunPlan, old: Manifest, listing: Listing) -> RunPlan:
         entry = old.files.get(each.path)
         same = entry and (entry["size"], entry["mtime_ns"]) == states[each.path]
         inputs.append(replace(each, sha=entry["sha"] or None) if entry and same else each)
-    return replace(plan, inputs=tuple(inputs))
+    return replace(plan, inputs=tuple(inputs), reader=old.reader)
 
 
 def _manifest(

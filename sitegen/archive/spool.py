@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sitegen.model import Floats, NonFinite, Rows
+from sitegen.archive.extras import Odd
+from sitegen.model import Floats, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +24,14 @@ class Part:
 
     names: tuple[str, ...]
     values: Floats  # (len(names), records)
-    non_finite: tuple[NonFinite, ...]
+    odd: Odd
 
     @classmethod
     def of(cls, rows: Rows) -> Part:
         """The values of `rows`; its steps, lines and times are kept elsewhere."""
         if not rows.columns:
-            return cls((), np.empty((0, len(rows.steps))), rows.non_finite)
-        return cls(tuple(rows.columns), np.stack(list(rows.columns.values())), rows.non_finite)
+            return cls((), np.empty((0, len(rows.steps))), Odd.of(rows.non_finite))
+        return cls(tuple(rows.columns), np.stack(list(rows.columns.values())), Odd.of(rows.non_finite))
 
 
 class Spool:
@@ -62,7 +63,7 @@ class Spool:
         """Store a part and return its number."""
         number = self._count
         self._count += 1
-        size = part.values.nbytes + 200 * len(part.non_finite)
+        size = part.values.nbytes + 24 * len(part.odd.rows)
         if size <= self._budget:
             self._budget -= size
             self._kept[number] = part

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sitegen.archive.gather import Extra, masked_last
+from sitegen.archive.extras import KINDS, Extras
+from sitegen.archive.gather import masked_last
 from sitegen.metrics import glossary
 from sitegen.model import Floats, Ints, MetricSummary
 
@@ -17,7 +19,6 @@ class Summing:
     def __init__(self, names: tuple[str, ...]) -> None:
         k = len(names)
         self._names = names
-        self._place = {name: i for i, name in enumerate(names)}
         self._n = np.zeros(k, dtype=np.int64)
         self._first, self._last = np.full(k, np.nan), np.full(k, np.nan)
         self._low, self._high = np.full(k, np.inf), np.full(k, -np.inf)
@@ -47,11 +48,10 @@ class Summing:
             self._sum += np.where(present, values, 0.0).sum(axis=1)
         self._n += count
 
-    def extras(self, extras: tuple[Extra, ...]) -> None:
-        """Count non-finite values of live rows."""
-        for extra in extras:
-            if extra.kind == "non_finite" and extra.live:
-                self._non_finite[self._place[extra.name]] += 1
+    def extras(self, extras: Extras, live: NDArray[np.bool_]) -> None:
+        """Count non-finite values of live rows; `live` is by row of the run."""
+        counted = extras.names[(extras.kinds == KINDS.index("non_finite")) & live[extras.rows]]
+        self._non_finite += np.bincount(counted, minlength=len(self._names))
 
     def result(self) -> tuple[MetricSummary, ...]:
         """One summary per metric, by name as logged."""

@@ -25,6 +25,8 @@ Unpack = Callable[[object], Record | str]  # object of a line -> record, or why 
 
 SHOWN = 20  # bad lines listed one by one; the rest is counted
 MAX_DEPTH = 16
+MAX_NAMES = 20_000  # names per file; more are no metrics but data (a sample's id as key, say)
+CELLS = 1 << 22  # values that one batch may span, absent ones included: 32 MB
 _NON_FINITE = {
     "nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf",
     "infinity": "inf", "+infinity": "inf", "-infinity": "-inf",
@@ -107,6 +109,9 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
                     _odd_line(line.strip(b"\0 \t\r"), number, is_whole, records, unpack)
                 else:
                     _value(value, number, records, unpack)
+                if records.width * len(records.steps) > CELLS:
+                    yield Batch(rows=records.rows())
+                    records = Records(faults)
             if records.steps:
                 yield Batch(rows=records.rows())
     if problems := faults.problems():
@@ -181,6 +186,7 @@ class Records:
         self.lines: list[int] = []
         self.times: list[float] = []
         self.cut: list[int] = []
+        self.width = 0  # names of all groups; at least the number of columns
         self._groups: dict[tuple[str, ...], tuple[list[int], list[list[object]]]] = {}
         self._keys: tuple[str, ...] = ()
         self._rows: list[int] = []
@@ -193,6 +199,8 @@ class Records:
         keys = tuple(data)
         if keys != self._keys or not self.steps:
             self._keys = keys
+            if keys not in self._groups:
+                self.width += len(keys)
             self._rows, self._values = self._groups.setdefault(keys, ([], []))
         row = len(self.steps)
         self._rows.append(row)
@@ -259,10 +267,12 @@ class Records:
         return math.nan
 
     def _put(self, name: str, rows: np.ndarray, values: Floats) -> None:
-        if len(rows) == len(self.steps) and name not in self._columns:
+        column = self._columns.get(name)
+        if column is None and not self.faults.admits(name):
+            return
+        if column is None and len(rows) == len(self.steps):
             self._columns[name] = values
             return
-        column = self._columns.get(name)
         if column is None:
             column = self._columns[name] = np.full(len(self.steps), np.nan)
         column[rows] = values
@@ -298,9 +308,9 @@ class Faults:
     listed: list[Problem] = field(default_factory=list)
     more: int = 0
     more_from: int = 0
-    texts: dict[str, tuple[str, int, int]] = field(
-        default_factory=dict
-    )  # name -> (type, records, first line)
+    texts: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # name -> type, records, line
+    names: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
 
     def bad(self, line: int, why: str) -> None:
         """A line without a record."""
@@ -319,9 +329,26 @@ class Faults:
         if name in self.texts or len(self.texts) < 1000:
             self.texts[name] = (kind, records + 1, first)
 
+    def admits(self, name: str) -> bool:
+        """Whether a metric may be stored: it is known already, or there is room for another name."""
+        if name in self.names:
+            return True
+        if len(self.names) < MAX_NAMES:
+            self.names.add(name)
+            return True
+        if len(self.refused) < MAX_NAMES:
+            self.refused.add(name)
+        return False
+
     def problems(self) -> tuple[Problem, ...]:
         """Everything noted, bad lines first."""
         found = list(self.listed)
+        if self.refused:
+            n = f"at least {MAX_NAMES}" if len(self.refused) == MAX_NAMES else str(len(self.refused))
+            what = f"more than {MAX_NAMES} metric names; {n} were left out, such as {min(self.refused)[:80]}"
+            found.append(
+                Problem(self.path, None, "too-many", what, "Do not log the id of a sample as a name.")
+            )
         if self.more:
             found.append(
                 Problem(self.path, self.more_from, "malformed", f"{self.more} more lines are no step record")

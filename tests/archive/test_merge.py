@@ -100,7 +100,7 @@ def test_the_validation_of_a_resumed_run_belongs_to_the_step_it_resumed_from(mad
 def test_a_resume_that_the_log_announces_opens_a_segment(made: Made) -> None:
     made.console("a/train.log", [
         *curve(1, 5),
-        "Found checkpoint: /ckpt/global_step_5", "Setting global step to 5", "Resuming from /ckpt/global_step_5",
+        "Found checkpoint: /ckpt/global_step_5", "Resuming from /ckpt/global_step_5",
         *curve(6, 9),
     ])  # fmt: skip
     assert [(s.first, s.last, s.reason) for s in made.run().segments] == [(1, 5, "start"), (6, 9, "resume")]

@@ -12,7 +12,8 @@ def test_every_key_is_used(made: Made) -> None:
     made.file(
         "a/run.toml",
         'title = "T"\nproject = "P"\nexperiment = "E"\ntags = ["x", "y"]\nowner = "O"\n'
-        'hardware = "8 x H100"\ngpus = 8\nbaseline = "other"\nnotes = "N"\naliases = ["old"]\nalgorithm = "GSPO"\nmodel = "M"\n'
+        'hardware = "8 x H100"\ngpus = 8\nbaseline = "other"\nnotes = "N"\naliases = ["old"]\n'
+        'algorithm = "GSPO"\nmodel = "M"\n'
         'verl_version = "0.7"\ncommit = "abc"\nplanned_steps = 9\nfinished = true\nstatus = "running"\n',
     )
     run = made.run()

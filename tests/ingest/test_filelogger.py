@@ -191,6 +191,16 @@ def test_chunks_are_bounded(tmp_path: Path) -> None:
     assert sum(sizes) == 8000 and len(sizes) >= 2
 
 
+def test_names_without_end_are_cut_off_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "MAX_NAMES", 30)
+    monkeypatch.setattr(jsonl, "CELLS", 100)
+    found = Read(b"".join(record(i, score=i * 0.5, **{f"uid_{i}": 1.0}) for i in range(100)), tmp_path)
+    assert [values["score"] for *_, values in found.rows] == [i * 0.5 for i in range(100)]
+    assert len({name for *_, values in found.rows for name in values}) == 30
+    assert found.kinds == [("too-many", None)]
+    assert "at least 30 were left out" in found.problems[0].message
+
+
 @pytest.mark.parametrize(
     ("head", "ours"),
     [

@@ -73,7 +73,7 @@ def test_a_record_without_a_step_is_a_problem(tmp_path: Path) -> None:
     ("line", "step", "values"),
     [
         ("[DEBUG] step=100 grad_norm=0.42 reward_std=0.31", 100, {"grad_norm": 0.42, "reward_std": 0.31}),
-        ("[DEBUG] step: 100, grad_norm: 4.2e-1; reward_std: .31", 100, {"grad_norm": 0.42, "reward_std": 0.31}),
+        ("[DEBUG] step: 100, grad_norm: 4.2e-1; std: .31", 100, {"grad_norm": 0.42, "std": 0.31}),
         ("[DEBUG] step 100 response min=9 max=64", 100, {"response/min": 9, "response/max": 64}),
         ("[DEBUG] step=3 len min=9 grad_norm=0.5", 3, {"len/min": 9, "grad_norm": 0.5}),
         ("[DEBUG] step=3 timing: gen=3.2 update=1.5", 3, {"timing/gen": 3.2, "timing/update": 1.5}),
