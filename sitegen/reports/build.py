@@ -7,9 +7,6 @@ from dataclasses import fields
 from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
-import pyarrow.parquet
-
 from sitegen import leaderboards, rules
 from sitegen.archive import Archive
 from sitegen.config import Config
@@ -89,17 +86,10 @@ class Reports:
 
     def _times(self, report: RunReport) -> Mapping[int, float]:
         """Step -> Unix seconds for the onsets of the run's incidents."""
-        wanted = sorted({one.first for one in report.incidents if one.first is not None})
-        if not wanted:
+        wanted = {one.first for one in report.incidents if one.first is not None}
+        if not wanted or report.run.ended_at is None:  # a log without any time stamp
             return {}
-        table = pyarrow.parquet.read_table(
-            self._archive.steps(report.run.id), columns=["step", "time", "live"]
-        )
-        steps = table.column("step").to_numpy()
-        times = table.column("time").to_numpy(zero_copy_only=False).astype(np.float64)
-        good = table.column("live").to_numpy() & np.isfinite(times)
-        found = dict(zip(steps[good].tolist(), times[good].tolist(), strict=True))
-        return {step: found[step] for step in wanted if step in found}
+        return {step: time for step, time in self._archive.times(report.run.id).items() if step in wanted}
 
     def _cases(self) -> dict[str, tuple[CaseView, ...]]:
         return {
