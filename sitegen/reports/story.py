@@ -47,8 +47,8 @@ def first_serious(incidents: Sequence[Incident]) -> Incident | None:
 
 
 def worst_first(incidents: Sequence[Incident]) -> tuple[Incident, ...]:
-    """Order of the cards on a run page."""
-    return tuple(sorted(incidents, key=lambda incident: (-incident.severity, *_order(incident))))
+    """Order of the cards on a run page: the one the run is known for comes first."""
+    return tuple(sorted(incidents, key=lambda incident: (-_weight(incident), *_order(incident))))
 
 
 def _weight(incident: Incident) -> float:

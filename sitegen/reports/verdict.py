@@ -266,8 +266,8 @@ def _unchecked(case: Case) -> str:
     wanted = Counter(key for verdict in blind for key in verdict.missing)
     ranked = sorted(wanted.items(), key=lambda item: (-item[1], item[0]))
     titles = list(dict.fromkeys(_title(key) for key, _ in ranked))
-    why = f" for want of {listed(titles[:3])}" if titles else ""
-    return f"{count(len(blind))} of {plural(len(verdicts), 'check')} could not be made{why}."
+    why = f" (not logged: {listed(titles[:3])})" if titles else ""
+    return f"{count(len(blind))} of {plural(len(verdicts), 'rule')} could not be checked{why}."
 
 
 def _title(key: str) -> str:

@@ -122,7 +122,7 @@ def test_three_steps_are_not_called_healthy() -> None:
 def test_what_could_not_be_checked_is_said() -> None:
     blind = {"ENT-01": ["entropy"], "ENT-02": ["entropy"], "CRI-01": ["vf_explained_var"]}
     assert verdict.sentence(case(findings(blind=blind))).endswith(
-        "3 of 3 checks could not be made for want of policy entropy and explained variance."
+        "3 of 3 rules could not be checked (not logged: policy entropy and explained variance)."
     )
 
 
