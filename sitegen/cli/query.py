@@ -20,6 +20,7 @@ from sitegen.cli import options
 from sitegen.cli.screen import Screen
 from sitegen.config import Config
 from sitegen.model import Findings
+from sitegen.reports.status import status
 from sitegen.store import Store
 
 _FORMATS = ("table", "csv", "json", "parquet")
@@ -63,7 +64,8 @@ def command(
     archives.update(config.runs, config.archive_home, jobs=config.jobs, progress=screen.progress)
     archive = archives.Archive(config.archive_home)
     with Store(archive) as store:
-        table = store.query(sql, findings=_findings(archive, config))
+        findings = _findings(archive, config)
+        table = store.query(sql, findings, lambda run: status(archive.run(run), findings(run)).value)
     if form == "table" and out is None:
         numbers = [place for place, field in enumerate(table.schema) if _is_number(field.type)]
         screen.table(table.column_names, _cells(table), numbers)
@@ -77,8 +79,8 @@ def command(
     return 0
 
 
-def _findings(archive: archives.Archive, config: Config) -> Callable[[str], Findings | None]:
-    """Findings of a run; the rules run only for queries that name phases, incidents or verdicts."""
+def _findings(archive: archives.Archive, config: Config) -> Callable[[str], Findings]:
+    """Findings of a run; the rules run only for queries on phases, incidents, verdicts or a status."""
     found = cache(lambda: reports.build(archive, config))
     return lambda run: found().findings(run)
 
