@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -60,13 +60,16 @@ class Glossary:
         self._scales = scales
         self._by_key = {metric.key: metric for metric in metrics}
         self._by_name = {name: metric for metric in metrics for name in metric.names}
+        # A thousand runs ask for the same names; matching them once is enough.
+        self._in_family = lru_cache(maxsize=65536)(self._match)
         self._order = {metric.key: place for place, metric in enumerate(metrics)}
 
     def by_name(self, raw: str) -> Metric | None:
         """The metric logged as `raw`, or None. A member of a family has its own name as key."""
         exact = self._by_name.get(raw)
-        if exact is not None:
-            return exact
+        return exact if exact is not None else self._in_family(raw)
+
+    def _match(self, raw: str) -> Metric | None:
         return next((one.metric(raw) for one in self.families if fnmatchcase(raw, one.pattern)), None)
 
     def by_key(self, key: str) -> Metric | None:
