@@ -37,7 +37,6 @@ class Answer:
     value: Floats
     threshold: Floats
     hit: Flags
-    known: Flags  # could be evaluated
     hold: Flags
     severity: tuple[Severity | None, ...] | None
     extra: Mapping[str, tuple[Any, ...]]
@@ -52,18 +51,34 @@ def ask(store: Store, rule: Definition, params: Mapping[str, object]) -> pa.Tabl
         raise CardError(f"{rule.path}:{line}: {rule.code}: {error.message}") from None
 
 
+def evaluated(table: pa.Table) -> dict[str, int]:
+    """Rows of each run whose condition was true or false; runs without a row are left out."""
+    runs, names = _runs(table)
+    known = np.bincount(runs, np.asarray(pc.is_valid(table["hit"])), len(names))
+    return {name: int(count) for name, count in zip(names, known, strict=True)}
+
+
 def series(rule: Definition, table: pa.Table) -> Iterator[Answer]:
-    """The answer in series, by run and name; runs without a row are left out."""
-    ordered = _ordered(rule, table)
-    runs = ordered["run"].to_numpy(zero_copy_only=False)
-    names = ordered["name"].to_numpy(zero_copy_only=False) if rule.relation == "evals" else None
-    change = runs[1:] != runs[:-1]
-    if names is not None:
-        change |= names[1:] != names[:-1]
-    borders = [0, *(np.flatnonzero(change) + 1).tolist(), len(runs)] if len(runs) else []
+    """The answer in series, by run and name. Runs without a hit are left out before anything is sorted."""
+    runs, names = _runs(table)
+    hits = np.bincount(runs, np.asarray(pc.fill_null(table["hit"].cast(pa.bool_()), False)), len(names))
+    ordered = _ordered(rule, table.filter(pa.array(hits[runs] > 0)))
+    if not len(ordered):
+        return
+    found = np.asarray(ordered["run"].to_pylist(), dtype=object)
+    sets = np.asarray(ordered["name"].to_pylist(), dtype=object) if rule.relation == "evals" else None
+    change = found[1:] != found[:-1]
+    if sets is not None:
+        change |= sets[1:] != sets[:-1]
     columns = _Columns(rule, ordered)
-    for first, end in pairwise(borders):
-        yield columns.answer(str(runs[first]), str(names[first]) if names is not None else None, first, end)
+    for first, end in pairwise([0, *(np.flatnonzero(change) + 1).tolist(), len(found)]):
+        yield columns.answer(str(found[first]), str(sets[first]) if sets is not None else None, first, end)
+
+
+def _runs(table: pa.Table) -> tuple[Ints, list[str]]:
+    """Number of the run of each row, and the runs by number."""
+    words = table["run"].combine_chunks().dictionary_encode()
+    return np.asarray(words.indices, np.int64), words.dictionary.to_pylist()
 
 
 def _ordered(rule: Definition, table: pa.Table) -> pa.Table:
@@ -98,7 +113,6 @@ class _Columns:
         self.table = table
         self.value = self._floats("value")
         self.threshold = self._floats("threshold")
-        self.known = ~self._nulls("hit")
         self.hit = self._flags("hit")
         self.hold = self._flags("hold")
         self.row = self._ints("row")
@@ -116,7 +130,6 @@ class _Columns:
             value=self.value[cut],
             threshold=self.threshold[cut],
             hit=self.hit[cut],
-            known=self.known[cut],
             hold=self.hold[cut],
             severity=self._severities(part),
             extra={extra: tuple(self._listed(part, extra)) for extra in self.rule.extra},
@@ -140,11 +153,6 @@ class _Columns:
             raise CardError(
                 f"{where}: severity must be info, warning, error or critical, not {bad!r}"
             ) from None
-
-    def _nulls(self, name: str) -> Flags:
-        if name not in self.table.column_names:
-            return np.ones(len(self.table), np.bool_)
-        return np.asarray(pc.is_null(self.table[name]), np.bool_)
 
     def _flags(self, name: str) -> Flags:
         if name not in self.table.column_names:

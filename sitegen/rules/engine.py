@@ -46,9 +46,8 @@ class Found:
 class _Tally:
     """What one rule did on each run of a batch."""
 
+    evaluated: dict[str, int]  # rows whose condition was true or false
     found: dict[str, list[Found]] = field(default_factory=dict)
-    evaluated: dict[str, int] = field(default_factory=dict)  # rows whose condition was true or false
-    answered: set[str] = field(default_factory=set)
 
 
 def check_overrides(catalog: Iterable[Definition], overrides: Overrides) -> None:
@@ -140,10 +139,8 @@ class _Batch:
             self.verdicts[run.id].append(verdict)
 
     def _tally(self, rule: Definition, table: pa.Table) -> _Tally:
-        tally = _Tally()
+        tally = _Tally(evaluated=answers.evaluated(table))
         for answer in answers.series(rule, table):
-            tally.answered.add(answer.run)
-            tally.evaluated[answer.run] = tally.evaluated.get(answer.run, 0) + int(answer.known.sum())
             if answer.hit.any():
                 spans = self._spans(rule, answer)
                 tally.found.setdefault(answer.run, []).extend(Found(answer, span) for span in spans)
@@ -175,7 +172,7 @@ class _Batch:
             return Verdict(rule.code, Outcome.NOT_APPLICABLE, absent)
         if tally.found.get(run.id):
             return Verdict(rule.code, Outcome.FIRED)
-        reason = silence(rule, run, self.rows, run.id in tally.answered, tally.evaluated.get(run.id, 0))
+        reason = silence(rule, run, self.rows, run.id in tally.evaluated, tally.evaluated.get(run.id, 0))
         return Verdict(rule.code, Outcome.NOT_APPLICABLE if reason else Outcome.CLEAR, (), reason)
 
     def _record(self, rule: Definition, run: Run, found: Sequence[Found]) -> None:

@@ -33,14 +33,12 @@ class Event:
 
 def of_numbers(rule: Definition, answer: Answer, span: Stretch, peak: int, rows: RowData) -> Evidence:
     """Evidence for a span of steps or validations."""
-    shown = _window(answer, span, peak, rows)
+    shown = [at for at in _window(answer, span, peak, rows) if answer.steps[at] is not None]
     return Evidence(
         metric=answer.name or rule.metric,
-        steps=tuple(step for place in shown if (step := answer.steps[place]) is not None),
-        values=tuple(_number(answer.value[place]) for place in shown if answer.steps[place] is not None),
-        thresholds=tuple(
-            _number(answer.threshold[place]) for place in shown if answer.steps[place] is not None
-        ),
+        steps=tuple(step for at in shown if (step := answer.steps[at]) is not None),
+        values=_listed(answer.value[shown]),
+        thresholds=_listed(answer.threshold[shown]),
         facts=(*before_after(rule, answer, span, rows), *extras(rule, answer, peak)),
     )
 
@@ -170,6 +168,11 @@ def _fact(key: str, before: float | None, after: float | None) -> Fact:
 def _median(values: Floats) -> float | None:
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if len(finite) else None
+
+
+def _listed(values: Floats) -> tuple[float | None, ...]:
+    known = np.isfinite(values).tolist()
+    return tuple(value if good else None for value, good in zip(values.tolist(), known, strict=True))
 
 
 def _number(value: float) -> float | None:

@@ -131,7 +131,7 @@ def peak(answer: Answer, span: Stretch) -> int:
 def _severity(rule: Definition, answer: Answer, span: Stretch) -> Severity:
     if answer.severity is None:
         return rule.severity
-    hits = (place for place in range(span.first, span.last + 1) if answer.hit[place])
+    hits = (span.first + np.flatnonzero(answer.hit[span.first : span.last + 1])).tolist()
     return max(answer.severity[place] or rule.severity for place in hits)
 
 
