@@ -1,0 +1,47 @@
+"""JSONL to archive, against DuckDB's own reader on the same files with every column named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import duckdb
+
+from sitegen import archive
+
+from . import inputs
+from .measure import Bench, Result, seconds
+
+NAME = "jsonl"
+FILES, STEPS = 16, 8000
+
+
+def run(bench: Bench) -> list[Result]:
+    """Speed of `archive.update` over speed of `read_json` into a table, both with all cores."""
+    runs = bench.folder / "jsonl"
+    paths = inputs.files(runs, "jsonl", FILES, bench.size(STEPS, 100))
+    megabytes = sum(path.stat().st_size for path in paths) / 1e6
+    theirs = seconds(lambda: read_json(paths), times=2)
+    home = bench.folder / "jsonl-home"
+    ours = seconds(lambda: update(runs, home), times=2)
+    detail = (
+        f"{megabytes / ours:.0f} MB/s to archive, {megabytes / theirs:.0f} MB/s read_json, {megabytes:.0f} MB"
+    )
+    return [Result(NAME, theirs / ours, "x", 0.4, "up", detail)]
+
+
+def read_json(paths: list[Path]) -> None:
+    """Every value into a DuckDB table, one column per metric."""
+    fields = ", ".join(f'"{name}" DOUBLE' for name in (*inputs.LEVELS, inputs.CORE))
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE steps AS SELECT step, data.* FROM read_json($files, format = 'newline_delimited', "
+            f"columns = {{step: 'BIGINT', data: 'STRUCT({fields})'}})",
+            {"files": [str(path) for path in paths]},
+        )
+
+
+def update(runs: Path, home: Path, jobs: int | None = None) -> None:
+    """Into an archive that does not exist yet."""
+    shutil.rmtree(home, ignore_errors=True)
+    archive.update(runs, home, jobs=jobs)
