@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from sitegen import archive, mkdocs_plugin, rules
 from sitegen import site as sites
 
-spent: Counter[str] = Counter()
+spent: defaultdict[str, float] = defaultdict(float)
 
 
 def timed(phase: str, work: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,6 +58,8 @@ def plain(folder: str) -> None:
     timed("whole", mkdocs_build)(load_config(str(Path(folder) / "mkdocs.yml")))
 
 
+WORK: dict[str, Callable[..., None]] = {"build": build, "rules": evaluate, "plain": plain}
+
 if __name__ == "__main__":
-    {"build": build, "rules": evaluate, "plain": plain}[sys.argv[1]](*sys.argv[2:])
+    WORK[sys.argv[1]](*sys.argv[2:])
     sys.stdout.write("\n" + json.dumps(spent) + "\n")

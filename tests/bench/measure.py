@@ -14,7 +14,7 @@ from .sites import Build, build
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One number against its target; `better` is "up" or "down", `target` None where the number just informs."""
+    """One number against its target; `better`: "up" or "down"; `target` None: the number only informs."""
 
     name: str
     value: float
