@@ -54,7 +54,7 @@ def of_events(rule: Definition, answer: Answer, span: Stretch, events: Sequence[
         steps=kept,
         values=(None,) * len(kept),
         thresholds=(None,) * len(kept),
-        facts=extras(rule, answer, span.first),
+        facts=extras(rule, answer, span.first) or (Fact("events", "events", "", None, float(len(events))),),
         lines=tuple(lines),
     )
 

@@ -205,7 +205,8 @@ def _answer_faults(rule: Definition) -> Iterator[Fault]:
     texts = [name for name, kind in rule.columns.items() if kind == "VARCHAR"]
     if rule.kind == "incident" and not rule.message:
         yield card.fault(card.settings.line, f'no "message": {KEYS["message"][1]}')
-    for wrong in message.faults(rule.message, (*rule.columns, *_before_after(rule)), texts):
+    usable = [name for name in rule.columns if name not in ("hit", "hold", "severity")]
+    for wrong in message.faults(rule.message, (*usable, *_before_after(rule)), texts):
         yield card.fault(card.settings.line_of("message"), wrong)
 
 

@@ -350,3 +350,21 @@ def test_a_phase_that_does_not_exist_names_the_card(shelf: Written) -> None:
     shelf.add("a", {"critic/score/mean": [0.1] * 40})
     with pytest.raises(CardError, match=r"PHASE-99-a\.md:\d+: PHASE-99: .*up"):
         judge(shelf, [of_phases(PHASES.replace("'climb'", "'up'").replace("0.4", "0.0"))])
+
+
+def test_an_event_without_line_or_step_still_has_evidence(shelf: Written) -> None:
+    sql = (
+        "SELECT e.run, e.idx, NULL::BIGINT AS row, NULL::BIGINT AS step, 1.0 AS value, 0.0 AS threshold, "
+        "true AS hit FROM events e WHERE e.kind = 'non_finite'"
+    )
+    shelf.add("a", {"actor/grad_norm": CALM}, non_finite=[(3, "actor/grad_norm", "nan")])
+    found = judge(shelf, [rule(sql, 'relation = "events"', needs='["events"]')]).incidents[0]
+    assert [(one.metric, one.after) for one in found.evidence.facts] == [("events", 1.0)]
+    assert found.metric == "grad_norm"
+
+
+def test_the_same_runs_give_the_same_findings(shelf: Written) -> None:
+    for number in range(6):
+        shelf.add(f"r{number}", {"actor/grad_norm": [*CALM, *[2.0] * number, *CALM]})
+    catalog = [rule(), rule(code="GRD-98"), rule(WHOLE, 'scope = "run"', code="GRD-97")]
+    assert evaluate(shelf, shelf.runs(), catalog) == evaluate(shelf, shelf.runs(), catalog)
