@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sitegen.ingest import diagnosis, dialect, marks, signs, text
+from sitegen.ingest.clock import Clock
 from sitegen.ingest.diagnosis import Sign
 from sitegen.ingest.facts import Facts
 from sitegen.ingest.faults import Faults
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 NAME = "console"
 MAX_LINE = 4 << 20  # bytes; a line of text that is longer is no line of a log
+LOOK_BACK = 4  # lines before a traceback that may belong to it
 _MAX_PREFIXES = 256
 
 
@@ -75,34 +77,52 @@ class Reader:
         self._time = math.nan
         self._first_time = math.nan
         self._lines = 0
+        self._previous: list[bytes] = []
         self._bar_total = 0
 
     def block(self, first: int, lines: list[bytes]) -> Iterator[Batch]:
         """Read consecutive lines; yields a batch whenever enough records have gathered."""
         records, prefixes, waits = self._records, self._prefixes, self._validations.waits
-        for index in self._worth_reading(lines):
+        found = marks.search(lines)
+        clock = Clock(lines, found.timed)
+        for index in self._worth_reading(lines, found.marked):
             raw = lines[index]
             at = raw.find(marks.STEP)
+            self._catch_up(clock, index)
             known = at >= 0 and raw[:at] in prefixes and not waits()
             if not (known and records.fast(first + index, raw, at, self._time)):
+                if b"Traceback" in raw:
+                    self._look_back([*self._previous, *lines[max(0, index - LOOK_BACK) : index]])
                 self._slow(first + index, raw)
             if records.table.full:
                 yield Batch(rows=records.rows())
+        self._catch_up(clock, len(lines))
+        self._previous = [*self._previous, *lines[-LOOK_BACK:]][-LOOK_BACK:]
         self._lines = first + len(lines) - 1
 
-    def _worth_reading(self, lines: list[bytes]) -> Iterator[int]:
-        """Indexes of lines that hold a mark, and of those behind one that expects more."""
+    def _worth_reading(self, lines: list[bytes], marked: list[int]) -> Iterator[int]:
+        """Indexes of marked lines, and of those behind a line that expects more."""
         index = 0
-        for marked in marks.candidates(lines):
-            while index < marked and self._expects():
+        for mark in marked:
+            while index < mark and self._expects():
                 yield index
                 index += 1
-            if index <= marked:
-                yield marked
-                index = marked + 1
+            if index <= mark:
+                yield mark
+                index = mark + 1
         while index < len(lines) and self._expects():
             yield index
             index += 1
+
+    def _catch_up(self, clock: Clock, index: int) -> None:
+        """Take the time of the newest time stamp before line `index`."""
+        if math.isnan(self._first_time):
+            self._first_time = clock.first(index)
+        self._time = clock.newest(index, self._time)
+
+    def _look_back(self, before: list[bytes]) -> None:
+        raw = [line[:MAX_LINE].decode("utf-8", "replace") for line in before[-LOOK_BACK:]]
+        self._tracebacks.look_back(tuple(line for words in raw for line in text.lines(0, words)))
 
     def finish(self, torn: bool) -> Batch:
         """The last batch."""

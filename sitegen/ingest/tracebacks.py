@@ -58,12 +58,16 @@ class Tracebacks:
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
-        self._before: dict[str, str] = {}  # speaker -> its last line that logged or ignored something
+        self._before: tuple[Line, ...] = ()  # lines just before this one
 
     @property
     def pending(self) -> bool:
         """Whether a traceback is open, so that every line matters."""
         return bool(self._open)
+
+    def look_back(self, before: tuple[Line, ...]) -> None:
+        """Show the lines before one that may start a traceback: they tell whether the program logged it."""
+        self._before = before
 
     def take(self, line: Line) -> tuple[bool, Folded | None]:
         """(whether the line belongs to a traceback, the traceback if it is complete)."""
@@ -72,7 +76,6 @@ class Tracebacks:
             return True, self._begin(line, header)
         here = self._open.get(line.speaker)
         if here is None:
-            self._remember(line)
             return False, None
         here.seen += 1
         if match := _FRAME.match(line.body):
@@ -95,19 +98,12 @@ class Tracebacks:
 
     def _begin(self, line: Line, header: re.Match[str]) -> Folded | None:
         """Open a traceback; one of the same speaker that is still open ends here."""
-        before = self._before.pop(line.speaker, "")
+        before = next((old.body for old in reversed(self._before) if old.speaker == line.speaker), "")
         logged = _LOGGED.search(line.body[: header.start()]) or _LOGGED.search(before)
         old = self._open.pop(line.speaker, None)
         if len(self._open) < _MAX_OPEN:
             self._open[line.speaker] = _Open(line.number, bool(logged), bool(_IGNORED.search(before)))
         return _folded(old, old.line, "") if old is not None and old.frames else None
-
-    def _remember(self, line: Line) -> None:
-        if _LOGGED.search(line.body[:80]) or _IGNORED.search(line.body):
-            if len(self._before) < 4 * _MAX_OPEN or line.speaker in self._before:
-                self._before[line.speaker] = line.body
-        else:
-            self._before.pop(line.speaker, None)
 
     def _end(self, speaker: str, here: _Open, line: int, exception: str) -> Folded:
         self._open.pop(speaker, None)

@@ -252,7 +252,7 @@ def _shown(found: Reading) -> tuple[object, ...]:
 
 def test_every_sign_has_a_mark_that_finds_its_line() -> None:
     lines = [line.encode() for line in SIGNS]
-    assert [lines[i] for i in marks.candidates(lines)] == lines
+    assert [lines[i] for i in marks.search(lines).marked] == lines
 
 
 SIGNS = (
