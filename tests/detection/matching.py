@@ -88,10 +88,11 @@ def _near(label: Label, expected: Span, found: Span, reach: int) -> bool:
 
 
 def _follows(label: Label, one: Incident, expected: Span, found: Span, reach: int) -> bool:
-    """Whether a finding is explained by a label: of its own rules, or a consequence that begins with it or later."""
+    """Whether a label explains a finding: of its own rules, or a consequence that begins with it or later."""
     if one.rule not in (*label.codes, *label.also):
         return False
-    return label.whole or found.last >= expected.first - EARLY and found.first <= expected.last + 2 * reach
+    began = found.last >= expected.first - EARLY
+    return label.whole or (began and found.first <= expected.last + 2 * reach)
 
 
 Pairs = tuple[tuple[int, int], ...]

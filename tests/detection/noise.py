@@ -13,12 +13,15 @@ def observe(curves: Curves, name: str) -> Trace:
     """What verl logs of a run with these curves."""
     setup = curves.setup
     steps = np.arange(1, setup.rows + 1) * setup.stride
+    # A stream each: how many numbers one draw takes depends on the curves, and the others must not notice.
+    marks, policy, lengths, times, machine, checks, critic = curves.rng.spawn(7)
     if setup.profile.name == "sft":
-        metrics = _sft(curves)
+        metrics = _sft(curves, policy)
     else:
-        metrics = {**_rewards(curves), **_policy(curves), **_lengths(curves)}
-        metrics |= {**_times(curves, metrics), **_machine(curves), **_validations(curves)}
-        metrics |= _critic(curves, metrics) if setup.profile.critic else {}
+        metrics = {**_rewards(curves, marks), **_policy(curves, policy), **_lengths(curves, lengths)}
+        metrics |= _times(curves, times, metrics)
+        metrics |= {**_machine(curves, machine), **_validations(curves, checks)}
+        metrics |= _critic(curves, critic, metrics) if setup.profile.critic else {}
         metrics["training/global_step"] = steps.astype(np.float64)
     if setup.decimals is not None:
         metrics = {key: np.round(values, setup.decimals) for key, values in metrics.items()}
@@ -43,22 +46,22 @@ def heavy(rng: Rng, n: int, spread: Floats, spikes: float) -> Floats:
     return np.where(spiky, np.exp(rng.uniform(np.log(3), np.log(25), n)), wobble(rng, n, spread))
 
 
-def _rewards(curves: Curves) -> dict[str, Floats]:
-    rng, setup, n = curves.rng, curves.setup, curves.rows
+def _rewards(curves: Curves, rng: Rng) -> dict[str, Floats]:
+    setup, n = curves.setup, curves.rows
     low, high = setup.profile.marks
     chance = np.clip(curves["right"] + rng.normal(0, 0.006, n) * (curves["right"] > 0), 0, 1)
+    largest, smallest, mean = rng.uniform(1.5, 2.7, n), -rng.uniform(1.5, 2.7, n), rng.normal(0, 0.01, n)
     right = rng.binomial(setup.batch, chance) / setup.batch
     right = np.clip(chance + (right - chance) * curves["unrest"], 0, 1)
     score = low + (high - low) * right
-    largest = curves["signal"] * rng.uniform(1.5, 2.7, n)
     found = {
         "critic/score/mean": score,
         "critic/score/max": np.where(right > 0, high, low),
         "critic/score/min": np.where(right < 1, low, high),
         "critic/rewards/mean": score - _penalty(curves),
-        "critic/advantages/mean": curves["signal"] * rng.normal(0, 0.01, n),
-        "critic/advantages/max": largest,
-        "critic/advantages/min": -curves["signal"] * rng.uniform(1.5, 2.7, n),
+        "critic/advantages/mean": curves["signal"] * mean,
+        "critic/advantages/max": curves["signal"] * largest,
+        "critic/advantages/min": curves["signal"] * smallest,
     }
     dead = curves["signal"] == 0
     if dead.any():  # every answer of the batch got the same mark
@@ -77,8 +80,8 @@ def _penalty(curves: Curves) -> Floats | float:
     return 0.001 * curves["kl"] * curves["length"] if curves.setup.profile.critic else 0.0
 
 
-def _policy(curves: Curves) -> dict[str, Floats]:
-    rng, n, profile = curves.rng, curves.rows, curves.setup.profile
+def _policy(curves: Curves, rng: Rng) -> dict[str, Floats]:
+    n, profile = curves.rows, curves.setup.profile
     pg = curves["pg"] * rng.normal(0, 1, n) * (curves["signal"] > 0)
     found = {
         "actor/entropy": curves["entropy"] * wobble(rng, n, 0.035, 0.5),
@@ -105,8 +108,8 @@ def _policy(curves: Curves) -> dict[str, Floats]:
     return found
 
 
-def _lengths(curves: Curves) -> dict[str, Floats]:
-    rng, n, limit = curves.rng, curves.rows, curves.setup.limit
+def _lengths(curves: Curves, rng: Rng) -> dict[str, Floats]:
+    n, limit = curves.rows, curves.setup.limit
     mean = np.minimum(curves["length"] * wobble(rng, n, 0.02), 0.98 * limit)
     cut = np.clip(curves["cut"] * wobble(rng, n, 0.2), 0, 1)
     whole = cut * curves.setup.batch
@@ -129,8 +132,8 @@ def _every(curves: Curves, rows: int) -> Floats:
     return (np.arange(1, curves.rows + 1) % rows == 0).astype(np.float64)
 
 
-def _times(curves: Curves, metrics: dict[str, Floats]) -> dict[str, Floats]:
-    rng, n, setup = curves.rng, curves.rows, curves.setup
+def _times(curves: Curves, rng: Rng, metrics: dict[str, Floats]) -> dict[str, Floats]:
+    n, setup = curves.rows, curves.setup
     tokens = (metrics["response_length/mean"] + metrics["prompt_length/mean"]) * setup.batch
     work = tokens / tokens.mean()
     base = rng.uniform(10, 60)
@@ -165,8 +168,8 @@ def _times(curves: Curves, metrics: dict[str, Floats]) -> dict[str, Floats]:
     }
 
 
-def _machine(curves: Curves) -> dict[str, Floats]:
-    rng, n = curves.rng, curves.rows
+def _machine(curves: Curves, rng: Rng) -> dict[str, Floats]:
+    n = curves.rows
     return {
         "perf/max_memory_allocated_gb": np.maximum.accumulate(curves["gpu"] * wobble(rng, n, 0.003)),
         "perf/max_memory_reserved_gb": np.maximum.accumulate(curves["reserved"] * wobble(rng, n, 0.003)),
@@ -175,15 +178,15 @@ def _machine(curves: Curves) -> dict[str, Floats]:
     }
 
 
-def _validations(curves: Curves) -> dict[str, Floats]:
-    rng, setup = curves.rng, curves.setup
+def _validations(curves: Curves, rng: Rng) -> dict[str, Floats]:
+    setup = curves.setup
     right = rng.binomial(setup.problems, np.clip(curves["val"], 0, 1)) / setup.problems
     tested = _every(curves, setup.test_every) > 0
     return {"val-core/sim/acc/mean@1": np.where(tested, right, np.nan)}
 
 
-def _critic(curves: Curves, metrics: dict[str, Floats]) -> dict[str, Floats]:
-    rng, n, score = curves.rng, curves.rows, metrics["critic/score/mean"]
+def _critic(curves: Curves, rng: Rng, metrics: dict[str, Floats]) -> dict[str, Floats]:
+    n, score = curves.rows, metrics["critic/score/mean"]
     guess = curves["vpred"] * wobble(rng, n, 0.03)
     return {
         "critic/vf_loss": curves["vf_loss"] * wobble(rng, n, 0.15),
@@ -199,8 +202,8 @@ def _critic(curves: Curves, metrics: dict[str, Floats]) -> dict[str, Floats]:
     }
 
 
-def _sft(curves: Curves) -> dict[str, Floats]:
-    rng, n = curves.rng, curves.rows
+def _sft(curves: Curves, rng: Rng) -> dict[str, Floats]:
+    n = curves.rows
     loss = (1.6 - 0.9 * curves["right"]) * wobble(rng, n, 0.03)
     tested = _every(curves, curves.setup.test_every) > 0
     return {

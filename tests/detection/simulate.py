@@ -1,4 +1,4 @@
-"""Runs by kind and seed. The same kind, strength and seed give the same run, whatever else is made beside it."""
+"""Runs by kind and seed. Kind, strength and seed give the same run, whatever else is made beside it."""
 
 from __future__ import annotations
 
@@ -79,3 +79,14 @@ def population(
                 yield incident(KINDS[name], strength, seed, size)
         for name in traps:
             yield trap(TRAPS[name], seed, size)
+
+
+def by_name(name: str) -> Trace:
+    """The run of this name, drawn size and all. Raises ValueError for a name that no run has."""
+    kind, _, rest = name.rpartition("-")
+    if kind in TRAPS and rest.isdigit():
+        return trap(TRAPS[kind], int(rest))
+    kind, _, strength = kind.rpartition("-")
+    if kind not in KINDS or strength not in STRENGTHS or not rest.isdigit():
+        raise ValueError(f"no run {name!r}; names look like reward-collapse-medium-0007 or resumed-0007")
+    return incident(KINDS[kind], strength, int(rest))

@@ -1,7 +1,7 @@
 """Traces -> Parquet as an archive keeps it; or the text that verl would have printed.
 
-The Parquet is written here, to the layout of an archive (`steps` and `extras`), so that thousands of runs need
-no log to be parsed. That both ways lead to the same findings is a test.
+The Parquet is written here, to the layout of an archive (`steps` and `extras`), so that thousands of runs
+need no log to be parsed. That both ways lead to the same findings is a test.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ def _write(folder: Path, trace: Trace) -> None:
     metrics = {name: pa.array(_values(trace, name), from_pandas=True) for name in _names(trace)}
     pq.write_table(pa.table(fixed | metrics), folder / "steps.parquet")
     extras = [
-        {"kind": "non_finite", "segment": int(trace.segments[row]), "step": int(trace.steps[row]), "name": name,
-         "raw": raw, "value": None, "source": LOG}
+        ("non_finite", int(trace.segments[row]), int(trace.steps[row]), name, raw, None, LOG)
         for row, name, raw in sorted(trace.odd)
-    ]  # fmt: skip
-    pq.write_table(pa.Table.from_pylist(extras, EXTRAS), folder / "extras.parquet")
+    ]
+    listed = [dict(zip(EXTRAS.names, each, strict=True)) for each in extras]
+    pq.write_table(pa.Table.from_pylist(listed, EXTRAS), folder / "extras.parquet")
 
 
 EXTRAS = pa.schema(
@@ -126,8 +126,8 @@ def _run(trace: Trace) -> Run:
     seconds = trace.metrics.get("timing_s/step", np.zeros(0))
     return Run(
         id=trace.name, path=trace.name, title=trace.name, project=None, experiment=trace.name,
-        algorithm=trace.setup.profile.algorithm, model="sim-7b", verl_version=None, commit=None, hardware=None,
-        gpus=int(gpus) if gpus else None, started_at=None, ended_at=None,
+        algorithm=trace.setup.profile.algorithm, model="sim-7b", verl_version=None, commit=None,
+        hardware=None, gpus=int(gpus) if gpus else None, started_at=None, ended_at=None,
         wall_s=float(np.nansum(seconds)) if len(seconds) else None, steps=int(trace.live.sum()),
         first_step=first, last_step=last, planned_steps=int(planned) if planned else None,
         finished=trace.finished, growing=trace.growing, segments=_segments(trace),

@@ -58,13 +58,34 @@ SPAN = {"after": (0.3, 0.9), "lasts": 1, "profiles": ALWAYS, "reads": ("",)}
 SIDES = ("RUN-01", "RUN-02", "RUN-03", "RUN-05", "RUN-06", "RUN-07")
 KINDS = (
     Kind("gpu-oom", ("RUN-01",), (1, 2, 3), None, _ends(GPU, DIED, EXIT), also=SIDES, hard=True, **SPAN),
-    Kind("gpu-oom-at-start", ("RUN-01",), (1, 2, 3), None, at_start, also=SIDES, hard=True, whole=True,
-         profiles=RL, reads=("",)),
+    Kind(
+        "gpu-oom-at-start",
+        ("RUN-01",),
+        (1, 2, 3),
+        None,
+        at_start,
+        also=SIDES,
+        hard=True,
+        whole=True,
+        profiles=RL,
+        reads=("",),
+    ),
     Kind("host-oom", ("RUN-02",), (1, 2, 3), None, _ends(HOST, DIED, EXIT), also=SIDES, hard=True, **SPAN),
-    Kind("worker-killed", ("RUN-02",), (1, 2, 3), None, _ends(KILLED, DIED, EXIT), also=SIDES, hard=True, **SPAN),
-    Kind("nccl-timeout", ("RUN-03",), (1, 2, 3), None, _ends(NCCL, DIED, EXIT), also=SIDES, hard=True, **SPAN),
+    Kind(
+        "worker-killed",
+        ("RUN-02",),
+        (1, 2, 3),
+        None,
+        _ends(KILLED, DIED, EXIT),
+        also=SIDES,
+        hard=True,
+        **SPAN,
+    ),
+    Kind(
+        "nccl-timeout", ("RUN-03",), (1, 2, 3), None, _ends(NCCL, DIED, EXIT), also=SIDES, hard=True, **SPAN
+    ),
     Kind("disk-full", ("RUN-06",), (1, 2, 3), None, _ends(DISK, RAISED, EXIT), also=SIDES, hard=True, **SPAN),
     Kind("exception", ("RUN-05",), (1, 2, 2), None, _ends(RAISED, EXIT), also=SIDES, hard=True, **SPAN),
     Kind("told-to-stop", ("RUN-07",), (1, 1, 1), None, _ends(TERM), also=SIDES, **SPAN),
     Kind("silent-end", ("RUN-07",), (1, 1, 1), None, silence, also=SIDES, **SPAN),
-)  # fmt: skip
+)

@@ -35,9 +35,26 @@ def exploding(curves: Curves, place: Place) -> None:
 
 
 KINDS = (
-    Kind("critic-useless", ("CRI-01",), (-0.15, -0.5, -2.0), useless, also=("CRI-03", "CRI-04"), profiles=PPO,
-         reads=CRITIC),
-    Kind("value-loss", ("CRI-03", "CRI-04"), (4, 7, 15), losing, profiles=PPO, reads=CRITIC, after=(0.4, 0.6)),
+    Kind(
+        "critic-useless",
+        ("CRI-01",),
+        (-0.15, -0.5, -2.0),
+        useless,
+        also=("CRI-03", "CRI-04"),
+        profiles=PPO,
+        reads=CRITIC,
+    ),
+    Kind(
+        "value-loss", ("CRI-03", "CRI-04"), (4, 7, 15), losing, profiles=PPO, reads=CRITIC, after=(0.4, 0.6)
+    ),
     Kind("value-scale", ("CRI-06",), (14, 40, 150), off_scale, profiles=PPO, reads=CRITIC),
-    Kind("critic-gradient", ("CRI-10",), (12, 30, 150), exploding, profiles=PPO, reads=CRITIC, least=Severity.INFO),
-)  # fmt: skip
+    Kind(
+        "critic-gradient",
+        ("CRI-10",),
+        (12, 30, 150),
+        exploding,
+        profiles=PPO,
+        reads=CRITIC,
+        least=Severity.INFO,
+    ),
+)

@@ -48,10 +48,25 @@ def creep(curves: Curves, place: Place) -> None:
 AFTERMATH = ("REW-05", "VAL-02", "VAL-01", "LEN-01", "LEN-03", "GRP-01", "KL-06")
 ENTROPY = ("actor/entropy", *SCORE)
 KINDS = (
-    Kind("entropy-exhausted", ("ENT-01", "ENT-02", "ENT-05"), (0.04, 0.02, 0.005), exhaustion, reads=ENTROPY,
-         also=("ENT-06", "KL-06"), after=(0.35, 0.6)),
-    Kind("entropy-cliff", ("ENT-02", "ENT-01", "ENT-05"), (0.35, 0.2, 0.06), cliff, reads=ENTROPY,
-         also=("ENT-06", "KL-06")),
+    Kind(
+        "entropy-exhausted",
+        ("ENT-01", "ENT-02", "ENT-05"),
+        (0.04, 0.02, 0.005),
+        exhaustion,
+        reads=ENTROPY,
+        also=("ENT-06", "KL-06"),
+        after=(0.35, 0.6),
+    ),
+    Kind(
+        "entropy-cliff",
+        ("ENT-02", "ENT-01", "ENT-05"),
+        (0.35, 0.2, 0.06),
+        cliff,
+        reads=ENTROPY,
+        also=("ENT-06", "KL-06"),
+    ),
     Kind("entropy-explosion", ("ENT-03",), (2.5, 4, 8), explosion, hard=True, also=AFTERMATH, reads=ENTROPY),
-    Kind("entropy-creep", ("ENT-03",), (1.7, 2.5, 4), creep, also=AFTERMATH, reads=ENTROPY, after=(0.35, 0.5)),
-)  # fmt: skip
+    Kind(
+        "entropy-creep", ("ENT-03",), (1.7, 2.5, 4), creep, also=AFTERMATH, reads=ENTROPY, after=(0.35, 0.5)
+    ),
+)

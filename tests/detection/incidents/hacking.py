@@ -30,14 +30,56 @@ def unwatched(trace: Trace, place: Place) -> None:
     trace.metrics = {name: values for name, values in trace.metrics.items() if not name.startswith("val-")}
 
 
-SIDES = ("KL-05", "KL-06", "KL-03", "REW-01", "REW-02", "LEN-01", "LEN-02", "LEN-03", "LEN-04", "ENT-01", "ENT-02",
-         "ENT-05", "ENT-06", "REW-05", "GRD-01", "THR-03", "THR-01")  # fmt: skip
+SIDES = (
+    "KL-05",
+    "KL-06",
+    "KL-03",
+    "REW-01",
+    "REW-02",
+    "LEN-01",
+    "LEN-02",
+    "LEN-03",
+    "LEN-04",
+    "ENT-01",
+    "ENT-02",
+    "ENT-05",
+    "ENT-06",
+    "REW-05",
+    "GRD-01",
+    "THR-03",
+    "THR-01",
+)
 WATCHED = (*SCORE, "actor/kl_loss", "actor/reward_kl_penalty", "response_length/mean", "actor/entropy")
 KINDS = (
-    Kind("hacking", ("REW-03", "VAL-01", "VAL-02"), (2.2, 3.5, 6.0), hack, also=SIDES, profiles=WITH_KL,
-         after=(0.35, 0.6), reads=(*WATCHED, "val-core")),
-    Kind("hacking-unwatched", ("REW-03",), (2.2, 3.5, 6.0), hack, unwatched, also=SIDES, profiles=WITH_KL,
-         after=(0.35, 0.6), reads=WATCHED),
-    Kind("hacking-without-kl", ("VAL-01", "VAL-02"), (2.2, 3.5, 6.0), hack, also=SIDES, profiles=("dapo",),
-         after=(0.35, 0.6), reads=(*SCORE, "val-core")),
-)  # fmt: skip
+    Kind(
+        "hacking",
+        ("REW-03", "VAL-01", "VAL-02"),
+        (2.2, 3.5, 6.0),
+        hack,
+        also=SIDES,
+        profiles=WITH_KL,
+        after=(0.35, 0.6),
+        reads=(*WATCHED, "val-core"),
+    ),
+    Kind(
+        "hacking-unwatched",
+        ("REW-03",),
+        (2.2, 3.5, 6.0),
+        hack,
+        unwatched,
+        also=SIDES,
+        profiles=WITH_KL,
+        after=(0.35, 0.6),
+        reads=WATCHED,
+    ),
+    Kind(
+        "hacking-without-kl",
+        ("VAL-01", "VAL-02"),
+        (2.2, 3.5, 6.0),
+        hack,
+        also=SIDES,
+        profiles=("dapo",),
+        after=(0.35, 0.6),
+        reads=(*SCORE, "val-core"),
+    ),
+)

@@ -39,10 +39,31 @@ def aborted(curves: Curves, place: Place) -> None:
 
 LENGTH = ("response_length/", *SCORE)
 KINDS = (
-    Kind("length-blow-up", ("LEN-01", "LEN-03"), (1.8, 2.5, 4), blow_up, reads=LENGTH, after=(0.35, 0.6),
-         also=("REW-05", "TIM-01", "TIM-04", "THR-01", "LEN-04")),
-    Kind("length-collapse", ("LEN-02", "REW-05"), (0.4, 0.2, 0.05), collapse, reads=LENGTH,
-         also=("VAL-02", "VAL-01", "GRP-01", "KL-06", "ENT-05", "THR-01", "LEN-04")),
-    Kind("truncation", ("LEN-03",), (0.14, 0.3, 0.6), truncation, also=("LEN-01",), reads=LENGTH, after=(0.3, 0.6)),
+    Kind(
+        "length-blow-up",
+        ("LEN-01", "LEN-03"),
+        (1.8, 2.5, 4),
+        blow_up,
+        reads=LENGTH,
+        after=(0.35, 0.6),
+        also=("REW-05", "TIM-01", "TIM-04", "THR-01", "LEN-04"),
+    ),
+    Kind(
+        "length-collapse",
+        ("LEN-02", "REW-05"),
+        (0.4, 0.2, 0.05),
+        collapse,
+        reads=LENGTH,
+        also=("VAL-02", "VAL-01", "GRP-01", "KL-06", "ENT-05", "THR-01", "LEN-04"),
+    ),
+    Kind(
+        "truncation",
+        ("LEN-03",),
+        (0.14, 0.3, 0.6),
+        truncation,
+        also=("LEN-01",),
+        reads=LENGTH,
+        after=(0.3, 0.6),
+    ),
     Kind("aborted-rollouts", ("LEN-07",), (0.03, 0.08, 0.3), aborted, reads=("response/aborted_ratio",)),
-)  # fmt: skip
+)

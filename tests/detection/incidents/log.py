@@ -49,4 +49,4 @@ KINDS = (
     Kind("restart-loop", ("RUN-08", "LOG-02"), (3, 4, 6), None, restarts, lasts=8, profiles=RL, reads=("",)),
     Kind("vanished-metric", ("LOG-05",), (1, 2, 3), None, vanished_metric, reads=("",)),
     Kind("torn-lines", ("LOG-04",), (0.05, 0.1, 0.25), None, torn, whole=True, also=("LOG-05",), reads=("",)),
-)  # fmt: skip
+)

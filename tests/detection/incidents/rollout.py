@@ -26,7 +26,21 @@ def uncorrelated(curves: Curves, place: Place) -> None:
 PROBABILITIES = ("training/rollout",)
 KINDS = (
     Kind("rollout-gap", ("ROL-01",), (0.013, 0.025, 0.06), gap, also=("ROL-06",), reads=PROBABILITIES),
-    Kind("rollout-drift", ("ROL-06", "ROL-01"), (0.013, 0.025, 0.06), drift, also=("ROL-02",), reads=PROBABILITIES,
-         after=(0.35, 0.5)),
-    Kind("rollout-uncorrelated", ("ROL-02",), (0.98, 0.93, 0.7), uncorrelated, also=("ROL-01",), reads=PROBABILITIES),
-)  # fmt: skip
+    Kind(
+        "rollout-drift",
+        ("ROL-06", "ROL-01"),
+        (0.013, 0.025, 0.06),
+        drift,
+        also=("ROL-02",),
+        reads=PROBABILITIES,
+        after=(0.35, 0.5),
+    ),
+    Kind(
+        "rollout-uncorrelated",
+        ("ROL-02",),
+        (0.98, 0.93, 0.7),
+        uncorrelated,
+        also=("ROL-01",),
+        reads=PROBABILITIES,
+    ),
+)

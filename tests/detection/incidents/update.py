@@ -49,6 +49,12 @@ KINDS = (
     Kind("loss-spike", ("ACT-01",), (15, 40, 150), None, loss_spike, lasts=2, reads=("actor/pg_loss",)),
     Kind("rate-jump", ("ACT-09",), (4, 12, 50), rate_jump, reads=("actor/lr",)),
     Kind("rate-zero", ("ACT-09",), (20, 5, 1), rate_zero, reads=("actor/lr",), also=("GRD-03",)),
-    Kind("sampling-starves", ("GRP-03",), (2.2, 3, 4.5), starving, profiles=("dapo",),
-         reads=("train/num_gen_batches",)),
-)  # fmt: skip
+    Kind(
+        "sampling-starves",
+        ("GRP-03",),
+        (2.2, 3, 4.5),
+        starving,
+        profiles=("dapo",),
+        reads=("train/num_gen_batches",),
+    ),
+)

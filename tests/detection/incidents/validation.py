@@ -25,8 +25,21 @@ def left_behind(curves: Curves, place: Place) -> None:
 
 VALIDATION = ("val-core", *SCORE)
 KINDS = (
-    Kind("validation-regression", ("VAL-02", "VAL-01"), (0.15, 0.25, 0.5), regression, reads=VALIDATION,
-         after=(0.4, 0.65)),
-    Kind("validation-left-behind", ("VAL-01", "VAL-02"), (0.2, 0.3, 0.45), left_behind, reads=VALIDATION,
-         also=("REW-03",), after=(0.35, 0.55)),
-)  # fmt: skip
+    Kind(
+        "validation-regression",
+        ("VAL-02", "VAL-01"),
+        (0.15, 0.25, 0.5),
+        regression,
+        reads=VALIDATION,
+        after=(0.4, 0.65),
+    ),
+    Kind(
+        "validation-left-behind",
+        ("VAL-01", "VAL-02"),
+        (0.2, 0.3, 0.45),
+        left_behind,
+        reads=VALIDATION,
+        also=("REW-03",),
+        after=(0.35, 0.55),
+    ),
+)

@@ -1,0 +1,84 @@
+"""The same runs, logged badly: sparse, rounded, with holes, with few metrics, seen soon after the onset."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tests.detection.incidents import KINDS, crash, log
+from tests.detection.trace import Label, Trace
+
+#: Whole rows that an incident must keep, or nobody could see it.
+LEAST = 3
+#: Incidents of the log and of its end are not degraded further.
+OF_THE_LOG = frozenset(kind.name for room in (log, crash) for kind in room.KINDS)
+
+
+def sparse(trace: Trace) -> None:
+    """Every tenth step is logged."""
+    trace.keep(trace.steps % (10 * trace.setup.stride) == 0)
+
+
+def rounded(trace: Trace) -> None:
+    """Three decimals."""
+    trace.metrics = {name: np.round(values, 3) for name, values in trace.metrics.items()}
+
+
+def holes(trace: Trace) -> None:
+    """30 % of the rows are lost, here and there."""
+    rng = np.random.default_rng(zlib.crc32(trace.name.encode()))
+    trace.keep(rng.random(trace.rows) >= 0.3)
+
+
+def few_metrics(trace: Trace) -> None:
+    """Half of the metrics are not logged; those that an incident shows in are."""
+    shown = tuple(part for label in trace.labels for part in KINDS[label.kind].reads)
+    rng = np.random.default_rng(zlib.crc32(trace.name.encode()))
+    trace.metrics = {
+        name: values
+        for name, values in trace.metrics.items()
+        if rng.random() < 0.5 or name.startswith((*shown, "critic/score/mean"))
+    }
+
+
+def early(trace: Trace) -> None:
+    """The log ends 20 % of the run after the onset, and is still being written."""
+    onset = min((label.first for label in trace.labels if not label.whole), default=None)
+    if onset is None:
+        return
+    last = int(np.searchsorted(trace.steps, onset)) + trace.setup.rows // 5
+    if last < trace.rows - 1:
+        trace.end_at(last)
+        trace.growing = True
+
+
+VARIANTS: Mapping[str, Callable[[Trace], None]] = {
+    "every-tenth": sparse,
+    "three-decimals": rounded,
+    "holes": holes,
+    "few-metrics": few_metrics,
+    "early": early,
+}
+#: Sizes (steps, stride) that leave enough rows; None = as drawn.
+SIZES: Mapping[str, tuple[int, int] | None] = {"every-tenth": (1000, 1)}
+
+
+def degrade(trace: Trace, variant: str) -> Trace | None:
+    """`trace` as logged by `variant`, changed in place; None where its incident cannot be seen so."""
+    if any(label.kind in OF_THE_LOG for label in trace.labels):
+        return None
+    VARIANTS[variant](trace)
+    if not trace.rows or not all(_visible(label, trace) for label in trace.labels):
+        return None
+    also = ("LOG-01", "LOG-05")
+    trace.labels = tuple(replace(label, also=(*label.also, *also)) for label in trace.labels)
+    trace.name = f"{trace.name}-{variant}"
+    return trace
+
+
+def _visible(label: Label, trace: Trace) -> bool:
+    there = (trace.steps >= label.first) & (trace.steps <= label.last)
+    return int(there.sum()) >= LEAST or (label.hard and bool(there.any()))
