@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sitegen import archive as archives
 from sitegen import reports
+from sitegen.archive import ids
 from sitegen.cli.screen import Screen
 from sitegen.config import Config
 from sitegen.errors import ConfigError
@@ -40,7 +41,24 @@ class Reader:
             archive = archives.Archive(Path(home))
             found = reports.build(archive, self.config)
             for run in update.runs:
-                yield found.run(run)
+                report = found.run(run)
+                yield named(report, path) if path.is_dir() and len(update.runs) == 1 else report
+
+
+def named(report: RunReport, folder: Path) -> RunReport:
+    """`report` under the name of the run's own folder, where only the log file gave it a name."""
+    run = report.run
+    name = ids.slug(folder.resolve().name)
+    if "/" in run.path or run.id == name:
+        return report
+    title = folder.resolve().name if run.title in (run.id, run.path) else run.title
+    incidents = tuple(replace(one, run=name, id=f"{name}/{one.anchor}") for one in report.incidents)
+    return replace(
+        report,
+        run=replace(run, id=name, title=title),
+        row=replace(report.row, id=name, title=title),
+        incidents=incidents,
+    )
 
 
 def _nothing(path: Path, ignored: tuple[str, ...]) -> str:

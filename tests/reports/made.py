@@ -141,3 +141,8 @@ def rule(code: str = "GRD-01") -> Rule:
     return Rule(
         code, "x", "Gradient spike", "", "incident", Severity.WARNING, (), "0.1.0", {}, "", {}, "x.md"
     )
+
+
+def replaced(line: LogLine, **changes: Any) -> LogLine:
+    """`line` with `changes`."""
+    return replace(line, **changes)
