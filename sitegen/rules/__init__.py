@@ -17,7 +17,7 @@ from sitegen.rules import engine, loading
 from sitegen.rules.cases import CaseResult, Sketch, cases, test
 from sitegen.rules.definition import Definition
 from sitegen.rules.engine import engine_version
-from sitegen.store import Shelf, Store
+from sitegen.store import Shelf, Store, portions
 
 __all__ = ["CaseResult", "Definition", "Sketch", "cases", "catalog", "engine_version", "evaluate", "test"]
 
@@ -52,7 +52,7 @@ def evaluate(
     changed = overrides or {}
     engine.check_overrides(catalog, changed)
     found: dict[str, Findings] = {}
-    for batch in engine.batches(runs):
+    for batch in portions(archive, runs):
         with Store(archive, batch) as store:
             found |= engine.evaluate_store(store, catalog, changed)
     return found

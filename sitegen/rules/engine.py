@@ -25,9 +25,6 @@ from sitegen.store import Store, spans_table
 #: Changes whenever the same cards and rows could give other findings.
 engine_version = "1"
 
-#: Runs loaded at once: some 100 MB of rows at 500 steps each.
-BATCH = 200
-
 #: Cards that run at the same time, and answers that may wait to be read.
 ASKING, AHEAD = 2, 3
 
@@ -228,9 +225,3 @@ def _shown(rule: Definition) -> set[str]:
 
 def _onset(incident: Incident) -> int:
     return incident.first if incident.first is not None else -1
-
-
-def batches(runs: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Runs in portions that fit in memory."""
-    for first in range(0, len(runs), BATCH):
-        yield runs[first : first + BATCH]

@@ -2,6 +2,7 @@
 
 from sitegen.store.facts import has_log
 from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations
+from sitegen.store.portion import portions
 from sitegen.store.relations import columns, keys_for, spans_table
 from sitegen.store.store import RefusedError, Store
 from sitegen.store.verify import Answers, verify
@@ -17,6 +18,7 @@ __all__ = [
     "has_log",
     "keys_for",
     "main_validations",
+    "portions",
     "spans_table",
     "verify",
 ]

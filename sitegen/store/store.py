@@ -25,14 +25,13 @@ from sitegen.store.connection import (
     shut,
 )
 from sitegen.store.frames import Frame, Shelf, gather
+from sitegen.store.portion import portions
 from sitegen.store.query import FindingsOf, Question, StatusOf
 
 #: Relations made from rows of runs rather than from facts about them.
 OF_ROWS = frozenset({"steps", "evals", "events"})
 #: Columns of `steps` that are loaded whatever a statement names.
 ALWAYS = frozenset({"run", "row", "step", "segment", "warm", "w", "stride"})
-#: Runs whose rows are made into relations at a time.
-PORTION = 250
 
 
 class RefusedError(QueryError):
@@ -110,8 +109,9 @@ class Store:
             return
         self._columns |= wanted
         self._load_facts("runs")
-        if self._frame is None and len(self.runs) > PORTION:
-            self._fill_in_portions()
+        parts = (self.runs,) if self._frame else tuple(portions(self._archive, self.runs))
+        if len(parts) > 1:
+            self._fill_in_portions(parts)
         else:
             self._fill(self._open(), self.runs)
             self._columns |= relations.derived()
@@ -190,12 +190,11 @@ class Store:
         lines = {run: self.lines(run) for run in runs}
         relations.build(connection, frame, facts.log_lines(lines))
 
-    def _fill_in_portions(self) -> None:
+    def _fill_in_portions(self, parts: Sequence[Sequence[str]]) -> None:
         """Of many runs, keep the columns that were asked for; all of them would not fit in memory."""
         for name in sorted(OF_ROWS):
             self._open().execute(f"DROP TABLE IF EXISTS {name}")
-        for first in range(0, len(self.runs), PORTION):
-            part = self.runs[first : first + PORTION]
+        for part in parts:
             with shut() as scratch:
                 relations.macros(scratch)
                 put(scratch, "runs", facts.runs([self._fact(run) for run in part]))

@@ -128,7 +128,7 @@ def test_batches_do_not_change_findings(shelf: Written, monkeypatch: pytest.Monk
     for number in range(5):
         shelf.add(f"r{number}", {"actor/grad_norm": [*CALM, *[2.0] * number, *CALM]})
     once = evaluate(shelf, shelf.runs(), [rule()])
-    monkeypatch.setattr("sitegen.rules.engine.BATCH", 2)
+    monkeypatch.setattr("sitegen.store.portion.RUNS", 2)
     assert evaluate(shelf, shelf.runs(), [rule()]) == once
 
 

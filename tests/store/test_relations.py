@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sitegen.store import Store, main_validations
+from sitegen.store import Store, main_validations, portions
 from sitegen.store.relations import ANSWERS, columns
 from tests.store.written import Written, line
 
@@ -302,7 +302,16 @@ def test_many_runs_are_made_in_portions_and_say_the_same(
         "SELECT run, row, kind AS x FROM events ORDER BY run, row",
     )
     once = [rows(shelf, sql) for sql in questions]
-    monkeypatch.setattr("sitegen.store.store.PORTION", 2)
+    monkeypatch.setattr("sitegen.store.portion.RUNS", 2)
     assert [rows(shelf, sql) for sql in questions] == once
     with Store(shelf) as store:
         assert [store.select(sql) for sql in questions] == once
+
+
+def test_portions_hold_so_many_runs_and_rows(shelf: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    for run, length in (("a", 30), ("b", 30), ("c", 500), ("d", 30), ("e", 30), ("f", 30)):
+        shelf.add(run, {"critic/score/mean": np.zeros(length)})
+    monkeypatch.setattr("sitegen.store.portion.ROWS", 100)
+    monkeypatch.setattr("sitegen.store.portion.RUNS", 2)
+    assert list(portions(shelf, shelf.runs())) == [("a", "b"), ("c",), ("d", "e"), ("f",)]
+    assert list(portions(shelf, ())) == []
