@@ -179,6 +179,7 @@ class Reader:
     def _other(self, line: Line) -> None:
         """A line that is no part of a record or a config."""
         self._stepped()
+        self._progress(line)  # before all else: a bar is often glued to what comes next
         inside, folded = self._tracebacks.take(line)
         if folded is not None:
             self._fold(folded)
@@ -201,7 +202,6 @@ class Reader:
         body = line.body
         if diagnosis.starts_attempt(body):
             self._keeper.restarted(line.number)
-        self._progress(line)
         sign = diagnosis.classify(body)
         if sign is None:
             return
@@ -216,7 +216,7 @@ class Reader:
         bar = diagnosis.bar(line.body) if "Training Progress" in line.body else None
         if bar is not None:
             self._bar_total = bar.total
-        if (bar is not None and bar.complete) or diagnosis.last_epoch(line.body):
+        if (bar is not None and bar.complete) or ("Epoch " in line.body and diagnosis.last_epoch(line.body)):
             self._keeper.add(Sign("finished", "info"), self._seen(line.number, line.body.strip()))
 
     def _fold(self, folded: Folded) -> None:

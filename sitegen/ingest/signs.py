@@ -9,7 +9,8 @@ from sitegen.ingest import joins, pieces, text
 # Lines that only a running job prints. Each must stand at the start of a line: a page about verl, a README or
 # a launch script holds the same words inside a sentence, a table or a command.
 _STARTED = re.compile(
-    r"^(?:20\d\d-\d\d-\d\d \S+\s+(?:INFO|WARNING)\s+\w+\.py:\d+ -- |"  # Ray's own logger
+    r"^(?::job_id:\d|:actor_name:|:task_name:|"  # files of Ray's workers
+    r"20\d\d-\d\d-\d\d \S+\s+(?:INFO|WARNING)\s+\w+\.py:\d+ -- |"  # Ray's own logger
     r"ray init kwargs: |\(?[\"']?(?:Initial|Final) validation metrics: |test_gen_batch meta info: |"
     r"validation generation end$|Checkpoint tracker file does not exist: |Training from scratch$|"
     r"Setting global step to \d+$|Training Progress: +\d+%\||Using LocalLogger is deprecated|"

@@ -24,6 +24,7 @@ RAY = "\x1b[36m(TaskRunner pid=12)\x1b[0m "
         "step:1 - actor/lr:0.5\n",
         "prose\n" * 50 + "step:1 - train/loss:0.5\n",
         "(TaskRunner pid=15, ip=10.0.0.1) step:1\n - actor/lr:0.5\n",
+        ":job_id:01000000\n:actor_name:TaskRunner\nwords\n",
         RAY + "anything\n",
         "2024-12-10 06:50:29,276\tINFO worker.py:1752 -- Started a local Ray instance.\n",
         "wandb: Detected [openai] in use.\nnoise\n",

@@ -163,8 +163,10 @@ def test_a_nan_guard_stays_a_warning() -> None:
 
 
 def test_a_crash_before_the_first_step_is_told() -> None:
-    (line,) = reading("Training Progress:   0%|          | 0/559 [00:00<?, ?it/s]" + crash(OOM)).log
+    found = reading("Training Progress:   0%|          | 0/559 [00:00<?, ?it/s]" + crash(OOM))
+    (line,) = found.log
     assert (line.kind, line.level, line.step) == ("cuda_oom", "critical", None)
+    assert found.facts["planned_steps"] == "559"
 
 
 # --- bounds --------------------------------------------------------------------------------
