@@ -19,7 +19,7 @@ from sitegen.archive.merge import Plan
 from sitegen.archive.spool import Part, Spool
 from sitegen.model import Floats, Ints
 
-CELLS = 1 << 20  # values per row group: 8 MB
+CELLS = 1 << 21  # values per row group: 16 MB
 
 
 @dataclass(frozen=True, slots=True)

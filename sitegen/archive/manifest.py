@@ -31,7 +31,7 @@ class Manifest:
 
 
 def load(file: Path, reader: str | None) -> Manifest:
-    """The manifest of the last update; an empty one when there is none or other readers than `reader` wrote it.
+    """The manifest of the last update; empty when there is none or other readers than `reader` wrote it.
 
     None accepts any.
     """

@@ -25,7 +25,7 @@ Unpack = Callable[[object], Record | str]  # object of a line -> record, or why 
 
 SHOWN = 20  # bad lines listed one by one; the rest is counted
 MAX_DEPTH = 16
-MAX_NAMES = 20_000  # names per file; more are no metrics but data (a sample's id as key, say)
+MAX_NAMES = 5_000  # names per file; more are no metrics but data (a sample's id as key, say)
 CELLS = 1 << 22  # values that one batch may span, absent ones included: 32 MB
 _NON_FINITE = {
     "nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf",
