@@ -2,6 +2,7 @@
 # make test   install what the tests need (a browser included) and run all of them
 # make lint   formatting, style, types, layers
 # make bench  the measurements behind ARCHITECTURE.md, as ratios
+# make detection  how well the rules detect, on simulated runs; writes the scorecard of the rules' pages
 # make runs   train the demo runs again (tests/tinyrl)
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NODE   := $(BIN)/python tests/publishing/npm.py
 
-.PHONY: site serve test lint bench runs clean
+.PHONY: site serve test lint bench detection runs clean
 
 site: $(VENV)/.installed
 	$(BIN)/sitegen build runs -o site
@@ -30,6 +31,10 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.bench
+
+# Rules are tuned on other seeds: python -m tests.detection --seeds dev --list
+detection: $(VENV)/.test
+	$(BIN)/python -m tests.detection --seeds test --runs 5 --json sitegen/rules/scorecard.json
 
 runs: $(VENV)/.installed
 	$(BIN)/python -m tests.tinyrl runs

@@ -81,12 +81,12 @@ def population(
             yield trap(TRAPS[name], seed, size)
 
 
-def by_name(name: str) -> Trace:
-    """The run of this name, drawn size and all. Raises ValueError for a name that no run has."""
+def by_name(name: str, size: tuple[int, int] | None = None) -> Trace:
+    """The run of this name. Raises ValueError for a name that no run has."""
     kind, _, rest = name.rpartition("-")
     if kind in TRAPS and rest.isdigit():
-        return trap(TRAPS[kind], int(rest))
+        return trap(TRAPS[kind], int(rest), size)
     kind, _, strength = kind.rpartition("-")
     if kind not in KINDS or strength not in STRENGTHS or not rest.isdigit():
         raise ValueError(f"no run {name!r}; names look like reward-collapse-medium-0007 or resumed-0007")
-    return incident(KINDS[kind], strength, int(rest))
+    return incident(KINDS[kind], strength, int(rest), size)

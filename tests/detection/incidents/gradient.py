@@ -110,10 +110,10 @@ KINDS = (
     ),
     Kind(
         "gradient-creep",
-        ("GRD-05", "GRD-02"),
+        ("GRD-05",),
         (4, 6, 12),
         creep,
-        also=("GRD-01",),
+        also=("GRD-01", "GRD-02"),
         reads=NORM,
         after=(0.4, 0.5),
     ),
