@@ -266,7 +266,8 @@ def _unchecked(case: Case) -> str:
     wanted = Counter(key for verdict in blind for key in verdict.missing)
     ranked = sorted(wanted.items(), key=lambda item: (-item[1], item[0]))
     titles = list(dict.fromkeys(_title(key) for key, _ in ranked))
-    why = f" (not logged: {listed(titles[:3])})" if titles else ""
+    shown = titles if len(titles) <= 3 else [*titles[:3], "more"]
+    why = f" (not logged: {listed(shown)})" if shown else ""
     return f"{count(len(blind))} of {plural(len(verdicts), 'rule')} could not be checked{why}."
 
 
