@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page as MkDocsPage
 
 from sitegen import config as settings
 from sitegen import site as sites
@@ -28,7 +29,6 @@ from sitegen.model import Page
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.pages import Page as MkDocsPage
 
 # A mkdocs.yml without `nav` gets these, then its own pages.
 NAV = {
@@ -52,6 +52,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     settings: Config
     progress: Callable[[str], None] | None = None
     site: sites.Site | None = None
+    _epoch: str | None = None
     failure: SitegenError | None = None  # MkDocs keeps the text of an exception only
 
     def load_config(
@@ -129,17 +130,26 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
 
     def on_build_error(self, **_: Any) -> None:
         """Leave the environment as it was."""
-        self._restore()
+        if self.site is not None:
+            self._restore()
 
     def _failed(self, error: SitegenError) -> PluginError:
         self.failure = error
         return PluginError(str(error))
 
     def _restore(self) -> None:
-        if getattr(self, "_epoch", None) is not None:
-            os.environ[_EPOCH] = str(self._epoch)
-        else:
+        if self._epoch is None:
             os.environ.pop(_EPOCH, None)
+        else:
+            os.environ[_EPOCH] = self._epoch
+
+
+class _Shell(MkDocsPage):
+    """A page that is all front matter; setting Markdown up for each of thousands takes seconds."""
+
+    def render(self, config: MkDocsConfig, files: Files) -> None:
+        """Nothing: the fragment is put in when the page is written."""
+        self.content = ""
 
 
 def _dress(config: MkDocsConfig) -> None:
@@ -158,8 +168,11 @@ def _uri(page: Page) -> str:
 
 def _page_file(page: Page, config: MkDocsConfig) -> File:
     uri = _uri(page)
-    inclusion = InclusionLevel.INCLUDED if uri in NAV.values() else InclusionLevel.NOT_IN_NAV
-    return File.generated(config, uri, content=front_matter(page), inclusion=inclusion)
+    if uri in NAV.values():
+        return File.generated(config, uri, content=front_matter(page), inclusion=InclusionLevel.INCLUDED)
+    file = File.generated(config, uri, content=front_matter(page), inclusion=InclusionLevel.NOT_IN_NAV)
+    file.page = _Shell(None, file, config)
+    return file
 
 
 def front_matter(page: Page) -> str:
