@@ -110,7 +110,10 @@ def _policy(curves: Curves) -> None:
     low, high = curves.setup.profile.gradient
     curves["grad"] = np.exp(rng.uniform(np.log(low), np.log(high))) * np.exp(-rng.uniform(0.0, 0.8) * part)
     curves["spread"] = 0.23
-    curves["clip"] = np.exp(rng.uniform(np.log(0.0005), np.log(0.01)))
+    usual = (
+        (0.08, 0.16) if curves.setup.profile.name == "gspo" else (0.0005, 0.01)
+    )  # GSPO clips whole answers
+    curves["clip"] = np.exp(rng.uniform(np.log(usual[0]), np.log(usual[1])))
     curves["clip_low"] = rng.uniform(0, 2e-4)
     curves["update_kl"] = rng.uniform(5e-5, 5e-4)
     curves["pg"] = rng.uniform(0.005, 0.03)

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.detection.incidents import KINDS, crash, log
+from tests.detection.habits import modern
+from tests.detection.incidents import KINDS, OF_THE_LOG
 from tests.detection.trace import Label, Trace
 
 #: Whole rows that an incident must keep, or nobody could see it.
 LEAST = 3
-#: Incidents of the log and of its end are not degraded further.
-OF_THE_LOG = frozenset(kind.name for room in (log, crash) for kind in room.KINDS)
 
 
 def sparse(trace: Trace) -> None:
@@ -40,7 +39,7 @@ def few_metrics(trace: Trace) -> None:
     trace.metrics = {
         name: values
         for name, values in trace.metrics.items()
-        if rng.random() < 0.5 or name.startswith((*shown, "critic/score/mean"))
+        if rng.random() < 0.5 or modern(name).startswith((*shown, "critic/score/mean"))
     }
 
 

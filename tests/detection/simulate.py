@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tests.detection.curves import healthy
-from tests.detection.incidents import KINDS, STRENGTHS, Kind, Place
+from tests.detection.habits import wear
+from tests.detection.incidents import KINDS, OF_THE_LOG, STRENGTHS, Kind, Place
 from tests.detection.noise import observe
 from tests.detection.profiles import PROFILES, Rng, setup
 from tests.detection.trace import Label, Trace
@@ -34,6 +35,8 @@ def incident(kind: Kind, strength: str, seed: int, size: tuple[int, int] | None 
     trace.labels = (_label(kind, strength, place, trace),)
     if kind.scar:
         kind.scar(trace, place)
+    if kind.name not in OF_THE_LOG:
+        wear(trace, kind.reads, _rng(kind.name + " habits", seed))
     return trace
 
 
@@ -62,6 +65,8 @@ def trap(kind: Trap, seed: int, size: tuple[int, int] | None = None) -> Trace:
     trace = observe(curves, f"{kind.name}-{seed:04}")
     if kind.scar:
         kind.scar(trace, rng)
+    if trace.rows > 1:
+        wear(trace, (), _rng(kind.name + " habits", seed))
     return trace
 
 

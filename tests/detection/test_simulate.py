@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.detection.degrade import OF_THE_LOG, VARIANTS, degrade
-from tests.detection.incidents import KINDS, STRENGTHS
+from tests.detection.degrade import VARIANTS, degrade
+from tests.detection.incidents import KINDS, OF_THE_LOG, STRENGTHS
 from tests.detection.profiles import PROFILES
 from tests.detection.simulate import SEEDS, by_name, incident, population, trap
 from tests.detection.trace import Trace

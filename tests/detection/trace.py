@@ -115,6 +115,7 @@ class Trace:
             self.metrics[name] = again
         self.events = [replace(one, row=one.row + back) if one.row > row else one for one in self.events]
         self.odd = [(at + back if at > row else at, name, raw) for at, name, raw in self.odd]
+        self.torn = [at + back if at > row else at for at in self.torn]
 
     @property
     def segments(self) -> Ints:

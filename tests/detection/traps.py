@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.detection.curves import Curves, progress
+from tests.detection.habits import announced_resume
 from tests.detection.profiles import RL, WITH_KL, Rng
 from tests.detection.trace import Trace
 
@@ -143,11 +144,7 @@ def used_entropy(curves: Curves, rng: Rng) -> None:
 
 def resumed(trace: Trace, rng: Rng) -> None:
     """The job was stopped and resumed from its last checkpoint, and says so."""
-    row, back = int(rng.uniform(0.4, 0.7) * trace.rows), int(rng.integers(2, 12))
-    trace.again_from(row, back, rng)
-    trace.say(
-        row, "resumed", "info", f"Setting global step to {int(trace.steps[row + 1]) - trace.setup.stride}"
-    )
+    announced_resume(trace, int(rng.uniform(0.4, 0.7) * trace.rows), int(rng.integers(2, 12)), rng)
 
 
 def one_bad_batch(trace: Trace, rng: Rng) -> None:

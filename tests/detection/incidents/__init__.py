@@ -39,4 +39,7 @@ ROOMS = (
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in chain.from_iterable(room.KINDS for room in ROOMS)}
 
-__all__ = ["KINDS", "STRENGTHS", "Kind", "Place"]
+#: Incidents of the log and of its end: such a log is not made worse.
+OF_THE_LOG = frozenset(kind.name for room in (log, crash) for kind in room.KINDS)
+
+__all__ = ["KINDS", "OF_THE_LOG", "STRENGTHS", "Kind", "Place"]

@@ -43,8 +43,12 @@ def starving(curves: Curves, place: Place) -> None:
     curves["tries"] *= 1 + (place.force - 1) * curves.ramp(place.first, 0.15 * curves.rows)
 
 
+#: GSPO clips an eighth of its tokens on a good day.
+UNCLIPPED = ("ppo", "grpo", "dapo", "lora")
 KINDS = (
-    Kind("clipping", ("ACT-05",), (0.13, 0.35, 0.6), clipping, reads=("actor/pg_clipfrac",)),
+    Kind(
+        "clipping", ("ACT-05",), (0.13, 0.35, 0.6), clipping, profiles=UNCLIPPED, reads=("actor/pg_clipfrac",)
+    ),
     Kind("dual-clip", ("ACT-07",), (0.015, 0.05, 0.15), dual_clip, reads=("actor/pg_clipfrac_lower",)),
     Kind("loss-spike", ("ACT-01",), (15, 40, 150), None, loss_spike, lasts=2, reads=("actor/pg_loss",)),
     Kind("rate-jump", ("ACT-09",), (4, 12, 50), rate_jump, reads=("actor/lr",)),
