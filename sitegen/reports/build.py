@@ -17,7 +17,7 @@ from sitegen.reports.rows import incident_rows
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
 from sitegen.store import Store
 
-_BATCH = 64  # runs per evaluation: enough to share the planning of queries, few enough for the memory
+_BATCH = 200  # runs per evaluation: enough to share the planning of queries, few enough for the memory
 _FINDINGS, _ROWS, _BOARDS = "findings", "rows", "boards"
 
 T = TypeVar("T")
