@@ -53,11 +53,13 @@ class Glossary:
         families: tuple[Family, ...],
         written_by: Mapping[str, str],
         scales: Mapping[str, float],
+        together: frozenset[str] = frozenset(),
     ) -> None:
         self.metrics = metrics
         self.families = families
         self._written_by = written_by
         self._scales = scales
+        self._together = together
         self._by_key = {metric.key: metric for metric in metrics}
         self._by_name = {name: metric for metric in metrics for name in metric.names}
         # A thousand runs ask for the same names; matching them once is enough.
@@ -99,9 +101,13 @@ class Glossary:
                 result[raw] = f"raw:{raw}" if raw in self._by_key else raw
         return result
 
-    def scale(self, raw: str) -> float:
-        """Factor from the number as logged to the unit of its metric, e.g. 1e-4 for `actor/lr(1e-4)`."""
-        return self._scales.get(raw, 1.0)
+    def scale(self, raw: str, gpus: int | None = None) -> float:
+        """Factor from the number as logged to the unit of its metric, e.g. 1e-4 for `actor/lr(1e-4)`.
+
+        A number that counts all GPUs of a run together is divided by `gpus`, where that is known.
+        """
+        shared = gpus if raw in self._together and gpus else 1
+        return self._scales.get(raw, 1.0) / shared
 
     def group_of(self, raw: str) -> str:
         """Group on the pages; "other" for names that nobody knows."""
@@ -128,6 +134,7 @@ def parse(text: str) -> Glossary:
     entries: list[dict[str, Any]] = data["metric"]
     written_by = {name: versions for entry in entries for name, versions in entry["names"].items()}
     scales = {name: float(scale) for entry in entries for name, scale in entry.pop("scale", {}).items()}
+    together = frozenset(name for entry in entries for name in entry.pop("together", ()))
     metrics = tuple(Metric(**{**entry, "names": tuple(entry["names"])}) for entry in entries)
     families = tuple(Family(**entry) for entry in data["family"])
-    return Glossary(metrics, families, written_by, scales)
+    return Glossary(metrics, families, written_by, scales, together)

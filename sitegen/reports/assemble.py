@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sitegen.model import Findings, LogLine, Rule, Run, Series
 from sitegen.reports import rows, status, timing, validation, verdict, views
-from sitegen.reports.curves import Curves
+from sitegen.reports.curves import Curves, in_units
 from sitegen.reports.shapes import RunReport, RunRow
 from sitegen.reports.story import worst_first
 
@@ -19,7 +19,7 @@ def report(
     catalog: Sequence[Rule],
 ) -> RunReport:
     """All about `run`. Pure: the same arguments give the same report."""
-    curves = Curves(series)
+    curves = Curves(in_units(series, run.gpus))
     case = _case(run, findings, curves, tuple(log_lines))
     headline = verdict.headline(case)
     named = {*(one.rule for one in findings.incidents), *(one.rule for one in findings.verdicts)}

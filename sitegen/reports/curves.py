@@ -54,7 +54,10 @@ class Curves:
         return bool(np.isfinite(self.values(key)).any())
 
 
-def in_units(series: Series) -> Series:
-    """`series` with values in the unit of its metric (`actor/lr(1e-4)` times 1e-4)."""
-    scale = glossary().scale(series.name)
-    return series if scale == 1.0 else replace(series, values=series.values * scale)
+def in_units(series: Mapping[str, Series], gpus: int | None) -> dict[str, Series]:
+    """`series` with values in the units of their metrics: `actor/lr(1e-4)` times 1e-4, and so on."""
+    scales = {name: glossary().scale(name, gpus) for name in series}
+    return {
+        name: one if scales[name] == 1.0 else replace(one, values=one.values * scales[name])
+        for name, one in series.items()
+    }

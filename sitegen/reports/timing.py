@@ -11,6 +11,7 @@ from sitegen.reports.shapes import TimingPart
 
 _PREFIXES = ("timing_s/", "timing/")
 _INSIDE = {"generate_sequences", "reshard"}  # parts of "gen"; counting them again would exceed the step
+_ALL_GPUS = "tokens_per_sec"  # divided by the number of GPUs where that is known
 _PERIODIC = ("testing", "save_checkpoint")
 
 
@@ -40,13 +41,13 @@ def throughput(curves: Curves, gpus: int | None) -> float | None:
     """Median tokens per second and GPU, net of validation and checkpoints; None where unknown.
 
     Steps with validation or a checkpoint are left out while enough others remain; else their seconds are
-    taken off the step. The seed dialect logs all GPUs together and is divided by their number.
+    taken off the step. A number for all GPUs together says nothing where their number is unknown.
     """
     series = curves.by_key("throughput")
     logged = curves.values("throughput")
-    if series is not None and series.name == "tokens_per_sec":
-        logged = logged / gpus if gpus else np.full(len(logged), np.nan)
-    elif not np.isfinite(logged).any() and gpus:
+    if series is not None and series.name == _ALL_GPUS and not gpus:
+        return None
+    if not np.isfinite(logged).any() and gpus:
         logged = curves.values("total_tokens") / (_step(curves) * gpus)
     quiet = _quiet(_named(curves), len(logged)) & np.isfinite(logged)
     if quiet.sum() >= max(1, min(3, np.isfinite(logged).sum() // 2)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sitegen.metrics import glossary
 from sitegen.model import Series
-from sitegen.reports.curves import Curves, in_units
+from sitegen.reports.curves import Curves
 from sitegen.reports.shapes import MetricView, ValidationView
 from sitegen.reports.validation import headline_view
 
@@ -40,12 +40,12 @@ _TELLING = (  # canonical keys, most telling first; the first twelve that a run 
 
 
 def metric_views(curves: Curves, validation: tuple[ValidationView, ...]) -> tuple[MetricView, ...]:
-    """Every metric that has a value anywhere, in page order, in the unit of its metric."""
+    """Every metric that has a value anywhere, in page order."""
     book = glossary()
     first = _overview(curves, validation)
     shown = [(series, book.describe(series.name)) for series in curves if _drawable(series)]
     shown.sort(key=lambda pair: (*book.place(pair[1]), pair[0].name))
-    return tuple(MetricView(in_units(series), metric, series.name in first) for series, metric in shown)
+    return tuple(MetricView(series, metric, series.name in first) for series, metric in shown)
 
 
 def _overview(curves: Curves, validation: tuple[ValidationView, ...]) -> frozenset[str]:

@@ -119,7 +119,7 @@ def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:
     wanted = tuple(sorted(set(keys)))
     files = {run: path for run in runs if (path := shelf.steps(run)).is_file()}
     stored = {run: shelf.columns(run) for run in files}
-    plan = _Plan(stored, wanted)
+    plan = _Plan(stored, wanted, {run: shelf.run(run).gpus for run in files})
     if not files:
         return Frame(wanted, empty_raw(wanted), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
     with opened() as connection:
@@ -145,8 +145,14 @@ class _Plan:
     something else in one run than in another (names that differ in case only), the runs are told apart.
     """
 
-    def __init__(self, stored: Mapping[str, Mapping[str, str]], keys: Sequence[str]) -> None:
+    def __init__(
+        self,
+        stored: Mapping[str, Mapping[str, str]],
+        keys: Sequence[str],
+        gpus: Mapping[str, int | None],
+    ) -> None:
         self.keys = keys
+        self.gpus = gpus
         self.holders: dict[str, set[str]] = {}  # lower stored name -> runs that have it
         self.sources: dict[str, dict[tuple[str, float], set[str]]] = {key: {} for key in keys}
         self.checks: list[tuple[str, str, str, str]] = []  # run, lower stored name, name, data set
@@ -161,7 +167,9 @@ class _Plan:
             self.holders.setdefault(column.lower(), set()).add(run)
         for name, key in words.canonical(by_name).items():
             if key in self.sources:
-                self.sources[key].setdefault((by_name[name], words.scale(name)), set()).add(run)
+                self.sources[key].setdefault(
+                    (by_name[name], words.scale(name, self.gpus.get(run))), set()
+                ).add(run)
                 self.columns.add(by_name[name])
         for check in main_validations(by_name):
             self.checks.append((run, by_name[check.name], check.name, check.dataset))

@@ -118,6 +118,12 @@ def test_scale_takes_the_logged_number_to_its_unit(raw: str, scale: float) -> No
     assert glossary().scale(raw) == scale
 
 
+def test_a_number_for_all_gpus_is_divided_by_them_where_they_are_known() -> None:
+    assert glossary().scale("tokens_per_sec", 8) == 1 / 8
+    assert glossary().scale("tokens_per_sec", None) == 1.0
+    assert glossary().scale("perf/throughput", 8) == 1.0
+
+
 @pytest.mark.parametrize(
     ("raw", "group", "better"),
     [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sitegen.reports import timing
-from sitegen.reports.curves import Curves
+from sitegen.reports.curves import Curves, in_units
 from tests.reports.made import NAN, series
 
 EVERY_FIFTH = [NAN, NAN, NAN, NAN, 50.0] * 4
@@ -73,9 +73,9 @@ def test_where_every_step_validates_its_seconds_are_taken_off() -> None:
 
 
 def test_the_seed_dialect_counts_all_gpus_together() -> None:
-    curves = step(tokens_per_sec=[8000.0] * 6)
-    assert timing.throughput(curves, 8) == 1000.0
-    assert timing.throughput(curves, None) is None
+    logged = series({"tokens_per_sec": [8000.0] * 6})
+    assert timing.throughput(Curves(in_units(logged, 8)), 8) == 1000.0
+    assert timing.throughput(Curves(in_units(logged, None)), None) is None
 
 
 def test_throughput_follows_from_tokens_and_time_where_it_is_not_logged() -> None:
