@@ -64,11 +64,11 @@ def build(
         staging = target.parent / f".{target.name}.new"
         config.site_dir = str(staging)
         plugin.settings = plugin.settings.with_paths(runs=runs, home=home)
-        plugin.progress = progress
+        plugin.progress, plugin.publishes = progress, True
         try:
             mkdocs_build(config)
             assert plugin.site is not None
-            sites.publish(staging, target)
+            sites.publish(staging, target, plugin.site.files)
         except MkDocsException:
             if plugin.failure is not None:
                 raise plugin.failure from None

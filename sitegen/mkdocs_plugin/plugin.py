@@ -52,6 +52,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     settings: Config
     progress: Callable[[str], None] | None = None
     site: sites.Site | None = None
+    publishes = False  # `build` puts the files in place itself
     _epoch: str | None = None
     failure: SitegenError | None = None  # MkDocs keeps the text of an exception only
 
@@ -121,7 +122,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         assert self.site is not None
         target = Path(config.site_dir)
         try:
-            sites.write(self.site.files, target)
+            if not self.publishes:
+                sites.write(self.site.files, target)
             sites.index(target, str(config.theme.get("language") or "en"))
         except SitegenError as error:
             raise self._failed(error) from error

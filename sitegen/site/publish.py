@@ -54,23 +54,30 @@ def write(files: Mapping[str, Content], folder: Path) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, Path):
-            shutil.copyfile(content, target)
-        else:
-            target.write_bytes(content if isinstance(content, bytes) else content())
+            if not _same(content, target):
+                shutil.copyfile(content, target)
+            continue
+        data = content if isinstance(content, bytes) else content()
+        if not (target.is_file() and target.stat().st_size == len(data) and target.read_bytes() == data):
+            target.write_bytes(data)
 
 
-def publish(staging: Path, site: Path) -> Manifest:
+def publish(staging: Path, site: Path, files: Mapping[str, Content] | None = None) -> Manifest:
     """Move the build in `staging` to `site` and remove what the last build wrote and this one did not.
 
+    `files` belong to the site too and go there directly: most are the same as last time.
     Raises ConfigError before anything is touched where a file of somebody else would be overwritten.
     """
-    before, now = Manifest.read(site), Manifest.of(staging)
+    beside = files or {}
+    staged = Manifest.of(staging).files
+    before, now = Manifest.read(site), Manifest(tuple(sorted({*staged, *beside})))
     _refuse_foreign(site, before, now)
     _remove(site, sorted(set(before.files) - set(now.files)))
-    for name in now.files:
+    for name in staged:
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
         _move(staging / name, target)
+    write(beside, site)
     now.write(site)
     return now
 
@@ -81,8 +88,12 @@ def _move(source: Path, target: Path) -> None:
     Replacing thousands of equal files makes a journaling file system write them all to the disk at
     once, and gives every one a new time for whoever uploads what changed.
     """
-    if not (target.is_file() and filecmp.cmp(source, target, shallow=False)):
+    if not _same(source, target):
         source.replace(target)
+
+
+def _same(source: Path, target: Path) -> bool:
+    return target.is_file() and filecmp.cmp(source, target, shallow=False)
 
 
 def _refuse_foreign(site: Path, before: Manifest, now: Manifest) -> None:
