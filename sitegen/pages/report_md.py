@@ -12,7 +12,7 @@ import numpy as np
 
 from sitegen.charts.figures import Curve, Drawing, Mark
 from sitegen.metrics import glossary
-from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
+from sitegen.model import Fact, Incident, LogLine, Outcome, Run, Severity, Verdict
 from sitegen.pages import advice, words
 from sitegen.reports.shapes import MetricView, RunReport
 
@@ -29,6 +29,7 @@ _EFFICIENCY_KEYS = (
 )
 _LONGEST_LINE = 400
 _MOST_LINES = 6
+_FOLD = 8  # more rows than this are folded away
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -103,9 +104,7 @@ def _facts(report: RunReport) -> Iterator[tuple[str, str]]:
             "Best",
             f"{words.number(row.best.value)} ({escape(row.best.label)}) at step {words.count(row.best.step)}",
         )
-    planned = f" of {words.count(run.planned_steps)}" if run.planned_steps else ""
-    segments = f", {words.plural(len(run.segments), 'segment')}" if len(run.segments) > 1 else ""
-    yield "Steps", f"{words.count(run.steps)}{planned}{segments}"
+    yield "Steps", _steps(run)
     if run.wall_s is not None:
         yield "Wall time", words.duration(run.wall_s)
     if run.hardware or run.gpus:
@@ -118,6 +117,15 @@ def _facts(report: RunReport) -> Iterator[tuple[str, str]]:
             yield name, escape(value)
     if run.commit:
         yield "Commit", code(run.commit)
+
+
+def _steps(run: Run) -> str:
+    planned = f" of {words.count(run.planned_steps)} planned" if run.planned_steps else ""
+    if run.first_step is None:
+        return f"none{planned}"
+    span = f"{words.count(run.first_step)} to {words.count(run.last_step)}{planned}"
+    segments = f", {words.plural(len(run.segments), 'segment')}" if len(run.segments) > 1 else ""
+    return f"{words.count(run.steps)} ({span}{segments})"
 
 
 def _picture(kind: str, figures: Mapping[str, str], alt: str) -> str:
@@ -307,11 +315,26 @@ def _unchecked(report: RunReport) -> str:
         (
             verdict.rule,
             escape(report.rules[verdict.rule].title) if verdict.rule in report.rules else "",
-            escape(", ".join(verdict.missing)) or escape(verdict.reason),
+            escape(_why(verdict)),
         )
         for verdict in blind
     ]
-    return "## Not checked\n\n" + _table(("rule", "what it looks for", "why not"), rows)
+    table = _table(("rule", "what it looks for", "why not"), rows)
+    if len(rows) > _FOLD:
+        named = words.plural(len(rows), "rule")
+        table = f"<details><summary>{named} could not be checked</summary>\n\n{table}\n\n</details>"
+    return f"## Not checked\n\n{table}"
+
+
+def _why(verdict: Verdict) -> str:
+    if not verdict.missing:
+        return verdict.reason
+    return f"not logged: {', '.join(_title(key) for key in verdict.missing)}"
+
+
+def _title(key: str) -> str:
+    metric = glossary().by_key(key)
+    return metric.title if metric else key.replace("_", " ")
 
 
 def _problems(report: RunReport) -> str:

@@ -273,7 +273,9 @@ def _unchecked(case: Case) -> str:
 
 def _title(key: str) -> str:
     metric = glossary().by_key(key)
-    return lowered(metric.title.split(",", 1)[0]) if metric else key.replace("_", " ")
+    if metric is None:
+        return "validation" if key == "evals" else key.replace("_", " ")
+    return lowered(metric.title.split(",", 1)[0])
 
 
 def _closed(text: str) -> str:

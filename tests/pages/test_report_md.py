@@ -16,7 +16,8 @@ from sitegen.reports.shapes import RunReport
 from tests.reports.made import findings, incident, line, moved, rule, run, series
 
 HOSTILE = (
-    "<script>alert(1)</script> [x](javascript:y) `a` | *b* # $c$ @all www.evil.com https://evil.com ~~d~~ \x1b[31m"
+    "<script>alert(1)</script> [x](javascript:y) `a` | *b* # $c$ ~~d~~ "
+    "@all www.evil.com https://evil.com \x1b[31m"
 )
 COLUMNS = {
     "critic/score/mean": np.linspace(0.1, 0.9, 100),
@@ -171,5 +172,20 @@ def test_nothing_to_draw_is_an_error() -> None:
 
 def test_what_was_not_checked_says_why() -> None:
     text = report_md.document(report())
-    assert "| CRI-01 | Gradient spike | vf_explained_var |" in text
+    assert "| CRI-01 | Gradient spike | not logged: Explained variance |" in text
     assert Outcome.NOT_APPLICABLE.value not in text
+
+
+def test_many_rules_that_were_not_checked_are_folded_away() -> None:
+    blind = {f"ENT-{n:02}": ["entropy"] for n in range(20)}
+    found = assemble.report(run(), findings(blind=blind), {}, (), ())
+    text = report_md.document(found)
+    assert "<details><summary>20 rules could not be checked</summary>\n\n| rule |" in text
+    assert text.count("<table>") == 0 and rendered(text).count("<table>") == 3
+
+
+def test_steps_are_told_with_their_span() -> None:
+    resumed = report(steps=241, first_step=0, last_step=240, planned_steps=240)
+    assert "| Steps | 241 (0 to 240 of 240 planned) |" in report_md.document(resumed)
+    crashed = report(columns={}, steps=0, first_step=None, last_step=None, planned_steps=3)
+    assert "| Steps | none of 3 planned |" in report_md.document(crashed)
