@@ -1,0 +1,125 @@
+"""What the bundled boards rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sitegen import leaderboards
+from sitegen.model import Leaderboard
+from sitegen.store import Store
+from tests.leaderboards.shelf import Runs, training, validated
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)
+
+
+def board(runs: Runs, slug: str) -> Leaderboard:
+    with Store(runs.open()) as store:
+        return next(one for one in leaderboards.rank(store, {}) if one.slug.startswith(slug))
+
+
+def values(found: Leaderboard) -> dict[str, float]:
+    return {entry.run: entry.value for entry in found.entries}
+
+
+def learning(start: float, best: float, last: float) -> list[dict[str, float]]:
+    """Scores that climb and, in the end, stay or fall; noise of 0.01."""
+    rng = np.random.default_rng(1)
+    climb = np.linspace(start, best, 40)
+    level = np.concatenate([np.full(20, start), climb, np.full(40, best), np.full(40, last)])
+    return [{"critic/score/mean": float(score)} for score in level + rng.normal(0, 0.01, len(level))]
+
+
+def test_the_best_validation_counts_wherever_it_was(runs: Runs) -> None:
+    runs.add("early-peak", validated({2: 0.3, 4: 0.8, 6: 0.5}, 6), model="Qwen2.5-3B")
+    runs.add("late-peak", validated({2: 0.3, 4: 0.5, 6: 0.7}, 6))
+    found = board(runs, "best-validation")
+    assert found.group == "gsm8k"
+    assert [(entry.run, entry.value, entry.step) for entry in found.entries] == [
+        ("early-peak", 0.8, 4),
+        ("late-peak", 0.7, 6),
+    ]
+    assert found.entries[0].extra["model"] == "Qwen2.5-3B"
+    assert found.entries[0].extra["evaluations"] == "3"
+
+
+def test_a_run_without_validation_is_named(runs: Runs) -> None:
+    runs.add("seen", validated({2: 0.3}, 3))
+    runs.add("unseen", training(3))
+    assert board(runs, "best-validation").left_out == (("unseen", "no validation in its logs"),)
+
+
+def test_the_time_to_a_score_is_counted_to_the_step_that_reached_it(runs: Runs) -> None:
+    runs.add("fast", validated({10: 0.75, 20: 0.8}, 20))  # 36 s a step; the goal is 0.72
+    runs.add("slow", validated({10: 0.5, 20: 0.73}, 20))
+    runs.add("never", validated({10: 0.5, 20: 0.6}, 20))
+    found = board(runs, "time-to-score")
+    assert values(found) == pytest.approx({"fast": 0.1, "slow": 0.2})
+    assert [(entry.run, entry.step) for entry in found.entries] == [("fast", 10), ("slow", 20)]
+    assert found.left_out == (("never", "never reached the score"),)
+
+
+def test_gpu_hours_need_the_number_of_gpus(runs: Runs) -> None:
+    runs.add("known", validated({10: 0.8}, 10), gpus=8)
+    runs.add("unknown", validated({10: 0.8}, 10))
+    found = board(runs, "gpu-hours-to-score")
+    assert values(found) == pytest.approx({"known": 0.8})
+    assert found.left_out == (("unknown", "the number of its GPUs is not known"),)
+
+
+def test_a_log_that_begins_in_the_middle_has_no_time_to_a_score(runs: Runs) -> None:
+    runs.add("whole", validated({5: 0.8}, 10))
+    runs.add("tail", validated({5: 0.8}, 10), first_step=300)
+    assert board(runs, "time-to-score").left_out == (("tail", "its log begins in the middle"),)
+
+
+def test_throughput_leaves_the_slow_first_step_out(runs: Runs) -> None:
+    records = training(10, **{"perf/throughput": 1000.0})
+    records[0]["perf/throughput"] = 100.0
+    runs.add("a", records, model="Qwen2.5-3B", hardware="8 x H100")
+    found = board(runs, "throughput")
+    assert found.group == "Qwen2.5-3B on 8 x H100"
+    assert values(found) == {"a": 1000.0}
+
+
+def test_runs_of_unknown_models_are_not_compared(runs: Runs) -> None:
+    runs.add("a", training(10, **{"perf/throughput": 1000.0}))
+    found = board(runs, "throughput")
+    assert found.entries == ()
+    assert found.left_out == (("a", "its model is not known"),)
+
+
+def test_validation_and_checkpoints_do_not_slow_a_run_down(runs: Runs) -> None:
+    records = [
+        {"perf/throughput": 500.0, "timing_s/step": 72.0, "timing_s/testing": 36.0, "timing_s/gen": 30.0}
+        for _ in range(10)
+    ]
+    runs.add("a", records, model="m", hardware="h")
+    assert values(board(runs, "throughput")) == pytest.approx({"a": 1000.0})
+
+
+def test_a_utilisation_of_zero_is_no_measurement(runs: Runs) -> None:
+    runs.add("zero", training(10, **{"perf/mfu/actor": 0.0}), model="m")
+    runs.add("real", training(10, **{"perf/mfu/actor": 0.4}), model="m")
+    found = board(runs, "mfu")
+    assert values(found) == {"real": 0.4}
+    assert found.left_out == (("zero", "logs 0, which verl does for models it cannot count"),)
+
+
+def test_a_stable_run_keeps_its_gain_and_a_collapsed_one_lost_it(runs: Runs) -> None:
+    runs.add("stable", learning(0.1, 0.7, 0.7))
+    runs.add("collapsed", learning(0.1, 0.7, 0.1))
+    runs.add("flat", learning(0.1, 0.1, 0.1))
+    found = board(runs, "gain-kept")
+    assert values(found) == pytest.approx({"stable": 1.0, "collapsed": 0.0}, abs=0.03)
+    assert found.left_out == (("flat", "gained no more than its noise"),)
+
+
+def test_three_steps_say_nothing_about_stability(runs: Runs) -> None:
+    runs.add("short", training(3))
+    assert board(runs, "gain-kept").left_out == (("short", "fewer than forty steps"),)
