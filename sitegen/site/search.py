@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,8 @@ FOLDER = "pagefind"
 # The ready-made interfaces that Pagefind writes beside its index; ours is assets/search.js.
 _UNUSED = ("pagefind-ui.*", "pagefind-modular-ui.*", "pagefind-component-ui.*", "pagefind-highlight.*")
 _TIMEOUT_S = 1800
+_IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_MOST_PAIRS = 5000
 
 
 def region(page: Page, html: str) -> str:
@@ -24,7 +27,20 @@ def region(page: Page, html: str) -> str:
         return html
     marks = [_mark("pagefind-meta", "title", page.title), _mark("pagefind-filter", "kind", page.kind)]
     marks += [_mark("pagefind-filter", name, value) for name, value in page.filters]
+    pairs = character_pairs(html)
+    if pairs:
+        marks.append(_mark("pagefind-meta", "pairs", pairs))
     return f"<div data-pagefind-body>{''.join(marks)}{html}</div>"
+
+
+def character_pairs(text: str) -> str:
+    """All pairs of neighbouring characters in the Chinese, Japanese and Korean of `text`, sorted.
+
+    Pagefind takes such text for one long word and would find its beginning only. As metadata the pairs
+    are found but never quoted; assets/search.js asks for pairs likewise.
+    """
+    found = {run[at : at + 2] for run in _IDEOGRAPHS.findall(text) for at in range(len(run) - 1)}
+    return " ".join(sorted(found)[:_MOST_PAIRS])
 
 
 def index(site: Path, language: str = "en") -> None:

@@ -107,10 +107,19 @@
     });
   }
 
+  /* Chinese, Japanese and Korean are indexed as pairs of characters: 显存占用 is asked for as 显存 存占 占用. */
+  function pairs(text) {
+    return text.replace(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}/g, function (run) {
+      var found = [];
+      for (var at = 0; at < run.length - 1; at++) found.push(run.slice(at, at + 2));
+      return " " + found.join(" ") + " ";
+    });
+  }
+
   function search() {
     if (!engine) return;
     var mine = ++turn;
-    var words = input.value.trim();
+    var words = pairs(input.value).trim();
     engine.then(function (pagefind) {
       if (!pagefind || mine !== turn) return null;
       if (!words && !Object.keys(chosen).length) { list.replaceChildren(); say(""); return null; }

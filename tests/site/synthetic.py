@@ -62,6 +62,7 @@ STATUSES = (
     Status.HEALTHY,
 )
 HOSTILE = '<script>alert("x")</script> & "quoted" \U0001f600 \x07'
+CHINESE = "平均显存占用47%，显存峰值占用70%，其余正常。"
 METRICS = (
     Metric("score", "Score", "", "up", "reward", "Mean reward.", ("critic/score/mean",)),
     Metric("kl_ref", "Reference KL", "nats/token", "down", "kl", "Distance.", ("actor/kl_loss",)),
@@ -270,7 +271,7 @@ def _report(i: int, steps: int) -> RunReport:
         status=status,
         state=row.state,
         headline=row.headline,
-        sentence="Score rose by 11 % within 20 steps while reference KL grew 4.0 times.",
+        sentence=CHINESE if i == 1 else "Score rose by 11 % while reference KL grew 4.0 times.",
         phases=_phases(steps, status),
         incidents=tuple(sorted(found, key=lambda one: -one.severity)),
         verdicts=tuple(_verdict(code, needs, found) for code, _, _, _, needs in RULES),

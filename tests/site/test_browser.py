@@ -175,6 +175,14 @@ def test_search_finds_an_incident_by_keyboard_alone(tab: Tab) -> None:
     assert tab.noise == []
 
 
+@pytest.mark.parametrize("words", ["显存", "显存占用", "峰值"])
+def test_chinese_is_found_in_the_middle_of_a_sentence(tab: Tab, words: str) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    tab.page.keyboard.press("/")
+    tab.page.get_by_label("Search the site").fill(words)
+    expect(tab.page.locator(".sg-find-list > li > a")).to_have_count(1)
+
+
 def test_nothing_of_search_is_loaded_before_somebody_searches(tab: Tab) -> None:
     asked: list[str] = []
     tab.page.on("request", lambda request: asked.append(request.url))

@@ -1,0 +1,30 @@
+"""What of a page is found, and by what."""
+
+from __future__ import annotations
+
+from sitegen.model import Page
+from sitegen.site.search import character_pairs, region
+
+
+def page(**changes: object) -> Page:
+    return Page(
+        **{"path": "runs/a/", "title": 'a "b"', "description": "", "html": "", "kind": "run"} | changes
+    )  # type: ignore[arg-type]
+
+
+def test_a_page_carries_its_title_kind_and_filters() -> None:
+    html = region(page(filters=(("status", "failed"), ("rule", "KL-05"))), "<p>x</p>")
+    assert html.startswith("<div data-pagefind-body>")
+    assert 'data-pagefind-meta="title[data-v]" data-v="a &#34;b&#34;"' in html
+    assert 'data-pagefind-filter="status[data-v]" data-v="failed"' in html
+    assert 'data-pagefind-filter="rule[data-v]" data-v="KL-05"' in html
+    assert html.endswith("<p>x</p></div>")
+
+
+def test_a_page_left_out_of_search_is_not_marked() -> None:
+    assert region(page(search=False), "<p>x</p>") == "<p>x</p>"
+
+
+def test_chinese_becomes_pairs_and_nothing_else_does() -> None:
+    assert character_pairs("step 3: 显存占用47%，显存 a 单") == "占用 存占 显存"
+    assert character_pairs("no such text") == ""
