@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 
 import matplotlib as mpl
@@ -19,79 +18,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from sitegen.charts import fonts
+from sitegen.charts import fonts, palette
+from sitegen.charts.drawing import Curve, Drawing, Mark
 from sitegen.charts.labels import tick_labels
-from sitegen.model import Floats, Ints, Phase
+from sitegen.model import Floats, Phase
 
-_INK, _MUTED, _GRID = "#1d262b", "#55636b", "#e4e8ea"
-_FAMILIES = {
-    "reward": "#1565c0",
-    "kl": "#8424a8",
-    "entropy": "#00796b",
-    "policy": "#6d4c41",
-    "critic": "#a3307f",
-    "length": "#716700",
-    "speed": "#3f4db8",
-    "memory": "#00677f",
-    "validation": "#0277a8",
-}
-_OTHER = "#5f6368"
-_PHASES = {
-    "warmup": "#aab4b9",
-    "critic_warmup": "#c3c8ca",
-    "exploration": "#90caf9",
-    "climb": "#80cbc4",
-    "plateau": "#b9a3e3",
-    "converged": "#a5d6a7",
-    "learning": "#c5d3ea",
-    "decline": "#ffcc80",
-    "diverging": "#f19a9a",
-    "collapse": "#e57373",
-}
-_SEVERITIES = {"critical": "#c62828", "error": "#c62828", "warning": "#b35009", "info": "#546e7a"}
 _STYLES = (("-", "—"), ((0, (6, 2)), "– –"), ((0, (2, 1.5)), "···"))  # colour is never the only sign
 _WIDTH, _HEIGHT, _DPI = 10.0, 4.2, 110
 _AXIS_GAP = 58  # points between the second and the third axis
 _MOST_MARKS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One line with an axis of its own; `values` without gaps."""
-
-    label: str
-    unit: str
-    family: str  # glossary group: decides the colour
-    steps: Ints
-    values: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A dashed line where an incident began."""
-
-    step: int
-    label: str  # rule code
-    severity: str
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """Up to three curves over the same steps.
-
-    Args:
-        title: shown above; text from a log.
-        fallback: shown instead where no font has the signs of `title`.
-        curves: each gets its own y axis.
-        phases: faint background, named at the top.
-        marks: incidents; where there are many, the first ones are named.
-    """
-
-    title: str
-    fallback: str
-    curves: tuple[Curve, ...]
-    phases: tuple[Phase, ...] = ()
-    marks: tuple[Mark, ...] = ()
 
 
 def draw(drawing: Drawing, form: str = "png") -> bytes:
@@ -120,10 +55,10 @@ def _own_style() -> Iterator[None]:
             "font.family": fonts.families(),
             "font.size": 9,
             "svg.hashsalt": "sitegen",
-            "axes.edgecolor": _GRID,
-            "axes.labelcolor": _INK,
-            "xtick.color": _MUTED,
-            "ytick.color": _MUTED,
+            "axes.edgecolor": palette.GRID,
+            "axes.labelcolor": palette.INK,
+            "xtick.color": palette.MUTED,
+            "ytick.color": palette.MUTED,
         }
     )
     yield
@@ -155,7 +90,7 @@ def _background(axis: Axes, phases: Sequence[Phase], low: float, high: float) ->
         first, last = max(low, phase.first - 0.5), min(high, phase.last + 0.5)
         if last <= first:
             continue
-        axis.axvspan(first, last, color=_PHASES.get(phase.phase, _OTHER), alpha=0.22, lw=0)
+        axis.axvspan(first, last, color=palette.PHASES.get(phase.phase, palette.OTHER), alpha=0.22, lw=0)
         name = phase.phase.replace("_", " ")
         if (last - first) / (high - low) > 0.0085 * len(name):
             axis.text(
@@ -166,12 +101,12 @@ def _background(axis: Axes, phases: Sequence[Phase], low: float, high: float) ->
                 ha="center",
                 va="top",
                 fontsize=7.5,
-                color=_MUTED,
+                color=palette.MUTED,
             )
 
 
 def _line(axis: Axes, curve: Curve, place: int) -> None:
-    colour = _FAMILIES.get(curve.family, _OTHER)
+    colour = palette.FAMILIES.get(curve.family, palette.OTHER)
     smooth = smoothed(curve.values)
     axis.plot(curve.steps, curve.values, color=colour, lw=0.8, alpha=0.3)
     style, sign = _STYLES[place]
@@ -236,7 +171,7 @@ def _marks(axis: Axes, marks: Sequence[Mark]) -> None:
     width = axis.get_xlim()[1] - axis.get_xlim()[0]
     rows: list[float] = []  # where the last label of each row ends
     for place, mark in enumerate(sorted(marks, key=lambda one: (one.step, one.label))):
-        colour = _SEVERITIES.get(mark.severity, _OTHER)
+        colour = palette.SEVERITIES.get(mark.severity, palette.OTHER)
         axis.axvline(mark.step, color=colour, lw=0.9, ls=(0, (4, 2)), alpha=0.85)
         if place >= _MOST_MARKS:
             continue
@@ -265,13 +200,13 @@ def _frame(axes: Sequence[Axes], drawing: Drawing, low: float, high: float) -> N
     first.xaxis.set_major_locator(MaxNLocator(9, integer=True, steps=[1, 2, 5, 10]))
     first.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_labels([value], 1.0)[0][0]))
     first.tick_params(axis="x", labelsize=8, length=2)
-    first.grid(axis="y", color=_GRID, lw=0.7)
+    first.grid(axis="y", color=palette.GRID, lw=0.7)
     first.set_axisbelow(True)
     for axis in axes:
         axis.spines["top"].set_visible(False)
     title = fonts.legible(drawing.title, drawing.fallback)
     first.figure.text(
-        0.075, 0.975, title, ha="left", va="top", fontsize=11, color=_INK, parse_math=False
+        0.075, 0.975, title, ha="left", va="top", fontsize=11, color=palette.INK, parse_math=False
     )
 
 

@@ -11,7 +11,8 @@ import orjson
 import sitegen
 from sitegen.errors import Problem
 from sitegen.model import Incident, Severity
-from sitegen.pages.report_md import advised, escape
+from sitegen.pages.gfm import escape
+from sitegen.pages.report_incidents import advised
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api
 

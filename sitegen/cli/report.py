@@ -10,7 +10,7 @@ from sitegen.charts import figures
 from sitegen.cli import options, scratch
 from sitegen.cli.screen import Screen
 from sitegen.errors import ConfigError
-from sitegen.pages import report_md
+from sitegen.pages import report_figures, report_md
 from sitegen.reports.shapes import RunReport
 
 
@@ -41,7 +41,7 @@ def command(
         screen.write(report_md.document(report))
         return 0
     form = "svg" if svg else "png"
-    drawings = report_md.drawings(report)
+    drawings = report_figures.drawings(report)
     names = {kind: f"{out.stem}-{kind}.{form}" for kind in drawings}
     for kind, drawing in drawings.items():
         options.save(out.with_name(names[kind]), figures.draw(drawing, form))

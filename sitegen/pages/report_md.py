@@ -5,32 +5,19 @@ Everything from a log is escaped: nothing in it becomes markup, HTML, a link or 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sitegen.charts.figures import Curve, Drawing, Mark
 from sitegen.metrics import glossary
-from sitegen.model import Fact, Incident, LogLine, Outcome, Run, Severity, Verdict
-from sitegen.pages import advice, words
+from sitegen.model import Outcome, Run, Severity, Verdict
+from sitegen.pages import words
+from sitegen.pages.gfm import code, escape, table, target
+from sitegen.pages.report_figures import EFFICIENCY, EFFICIENCY_KEYS, TREND, live, views
+from sitegen.pages.report_incidents import incidents
 from sitegen.reports.shapes import MetricView, RunReport
 
-TREND, EFFICIENCY = "trend", "efficiency"
-_TREND_KEYS = (
-    ("score", "rewards", "train_loss"),
-    ("kl_ref", "ppo_kl", "val_loss"),
-    ("pg_loss", "actor_loss"),
-)
-_EFFICIENCY_KEYS = (
-    ("throughput",),
-    ("mem_allocated_gb", "mem_reserved_gb"),
-    ("cpu_mem_gb",),
-)
-_LONGEST_LINE = 400
-_MOST_LINES = 6
 _FOLD = 8  # more rows than this are folded away
-_CODE = re.compile(r"`([^`]+)`")
 
 
 def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str:
@@ -46,7 +33,7 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
         _picture(TREND, shown, "Reward, KL and actor loss over the steps"),
         _phases(report),
         _timeline(report),
-        _incidents(report),
+        incidents(report),
         _validation(report),
         _time(report),
         _efficiency(report, shown),
@@ -55,39 +42,6 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
         _provenance(report),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def drawings(report: RunReport) -> dict[str, Drawing]:
-    """Figures of the report that have something to show, by kind."""
-    marks = tuple(
-        Mark(one.first, one.rule, one.severity.word)
-        for one in report.incidents
-        if one.first is not None and one.severity >= Severity.WARNING
-    )
-    wanted = {TREND: _TREND_KEYS, EFFICIENCY: _EFFICIENCY_KEYS}
-    found = {kind: tuple(_curves(report, keys)) for kind, keys in wanted.items()}
-    return {
-        kind: Drawing(report.run.title, report.run.id, curves, report.phases, marks)
-        for kind, curves in found.items()
-        if curves
-    }
-
-
-def escape(text: str) -> str:
-    """`text` on one line with every sign that Markdown, HTML or GitHub could act on taken out of play."""
-    flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    flat = re.sub(r"([\\`*{}\[\]|#~$!]|(?<!\w)_|_(?!\w))", r"\\\1", flat)  # a_b is no emphasis
-    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    flat = re.sub(r"(?i)(https?|ftp)(:)//", r"\1&#58;//", flat)  # GitHub links bare addresses
-    return re.sub(r"(?i)\bwww\.", "www&#46;", flat)
-
-
-def code(text: str) -> str:
-    """`text` as inline code, whatever it holds."""
-    flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", flat)), default=0))
-    padded = f" {flat} " if flat.startswith("`") or flat.endswith("`") else flat
-    return f"{fence}{padded}{fence}".replace("|", "\\|") if flat else ""
 
 
 def _head(report: RunReport) -> str:
@@ -129,14 +83,7 @@ def _steps(run: Run) -> str:
 
 
 def _picture(kind: str, figures: Mapping[str, str], alt: str) -> str:
-    return f"![{alt}]({_target(figures[kind])})" if kind in figures else ""
-
-
-def _target(name: str) -> str:
-    return "".join(
-        sign if sign.isalnum() or sign in "-_." else "".join(f"%{b:02X}" for b in sign.encode())
-        for sign in name
-    )
+    return f"![{alt}]({target(figures[kind])})" if kind in figures else ""
 
 
 def _phases(report: RunReport) -> str:
@@ -151,7 +98,7 @@ def _phases(report: RunReport) -> str:
         )
         for phase in report.phases
     ]
-    return "## Phases\n\n" + _table((*(("segment",) if several else ()), "phase", "where"), rows)
+    return "## Phases\n\n" + table((*(("segment",) if several else ()), "phase", "where"), rows)
 
 
 def _timeline(report: RunReport) -> str:
@@ -168,80 +115,7 @@ def _timeline(report: RunReport) -> str:
         )
         for one in incidents
     ]
-    return "## What happened\n\n" + _table(("where", "severity", "rule", "what", "in numbers"), rows)
-
-
-def _incidents(report: RunReport) -> str:
-    serious = [one for one in report.incidents if one.severity > Severity.INFO]
-    return "\n\n".join(_incident(one, report.run.config) for one in serious)
-
-
-def _incident(incident: Incident, config: Mapping[str, str]) -> str:
-    # GitHub makes an anchor of a heading's words: the heading is the anchor, the title follows.
-    where = words.span(incident.first, incident.last)
-    parts = [
-        f"### {incident.anchor}",
-        f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {_closed(incident.message)}",
-        _numbers(incident.evidence.facts),
-        _bullets("Likely causes", incident.causes, config),
-        _bullets("What to do", incident.advice, config),
-        _log(incident.evidence.lines),
-    ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _closed(text: str) -> str:
-    return escape(text if text.endswith((".", "…", "?")) else f"{text}.")
-
-
-def _numbers(facts: Sequence[Fact]) -> str:
-    rows = [
-        (
-            escape(f"{fact.label} ({fact.unit})" if fact.unit else fact.label),
-            words.number(fact.before),
-            words.number(fact.after),
-        )
-        for fact in facts
-    ]
-    return _table(("", "before", "after"), rows, numbers=(1, 2)) if rows else ""
-
-
-def _bullets(title: str, lines: Sequence[str], config: Mapping[str, str]) -> str:
-    return f"{title}:\n\n" + "\n".join(f"- {advised(line, config)}" for line in lines) if lines else ""
-
-
-def advised(line: str, config: Mapping[str, str]) -> str:
-    """A line of a card, which is Markdown: code stays code, with the run's own value behind it."""
-    found, place = [], 0
-    for match in _CODE.finditer(line):
-        found += [_prose(line[place : match.start()]), _with_value(match.group(1), config)]
-        place = match.end()
-    return "".join([*found, _prose(line[place:])])
-
-
-def _prose(text: str) -> str:
-    return text.replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
-
-
-def _with_value(key: str, config: Mapping[str, str]) -> str:
-    value = advice.current(key, config)
-    return code(key) if value is None else f"{code(key)} (now {code(words.clip(value, 60))})"
-
-
-def _log(lines: Sequence[LogLine]) -> str:
-    if not lines:
-        return ""
-    shown = [f"{line.path}:{line.line}: {_printable(line.text)}" for line in lines[:_MOST_LINES]]
-    text = "\n".join(shown)
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
-    rest = len(lines) - _MOST_LINES
-    more = f"\n\n{words.plural(rest, 'more line')}." if rest > 0 else ""
-    return f"{fence}text\n{text}\n{fence}{more}"
-
-
-def _printable(text: str) -> str:
-    lines = ("".join(sign if sign.isprintable() else " " for sign in row) for row in text.splitlines())
-    return words.clip("\n".join(row for row in lines if row.strip()), _LONGEST_LINE)
+    return "## What happened\n\n" + table(("where", "severity", "rule", "what", "in numbers"), rows)
 
 
 def _validation(report: RunReport) -> str:
@@ -263,7 +137,7 @@ def _validation(report: RunReport) -> str:
     more = f"\n\n{words.plural(rest, 'more validation metric')} in the data." if rest else ""
     return (
         "## Validation\n\n"
-        + _table(("data set", "metric", "first", "best", "last"), rows, numbers=(2, 3, 4))
+        + table(("data set", "metric", "first", "best", "last"), rows, numbers=(2, 3, 4))
         + more
     )
 
@@ -280,17 +154,15 @@ def _time(report: RunReport) -> str:
         if part.share >= 0.005
     ]
     return (
-        "## Where the time goes\n\n" + _table(("part", "median", "share", "how often"), rows, (1, 2))
+        "## Where the time goes\n\n" + table(("part", "median", "share", "how often"), rows, (1, 2))
         if rows
         else ""
     )
 
 
 def _efficiency(report: RunReport, figures: Mapping[str, str]) -> str:
-    views = [
-        view
-        for keys in (("throughput",), ("mfu",), *_EFFICIENCY_KEYS[1:])
-        for view in _views(report, keys)[:1]
+    shown = [
+        view for keys in (("throughput",), ("mfu",), *EFFICIENCY_KEYS[1:]) for view in views(report, keys)[:1]
     ]
     rows = [
         (
@@ -298,13 +170,13 @@ def _efficiency(report: RunReport, figures: Mapping[str, str]) -> str:
             escape(view.metric.unit),
             *(words.number(number) for number in _three(view)),
         )
-        for view in views
+        for view in shown
     ]
     if not rows:
         return ""
-    table = _table(("", "unit", "first", "median", "last"), rows, numbers=(2, 3, 4))
+    numbers = table(("", "unit", "first", "median", "last"), rows, numbers=(2, 3, 4))
     picture = _picture(EFFICIENCY, figures, "Throughput and memory over the steps")
-    return "\n\n".join(part for part in ("## Efficiency and memory", picture, table) if part)
+    return "\n\n".join(part for part in ("## Efficiency and memory", picture, numbers) if part)
 
 
 def _unchecked(report: RunReport) -> str:
@@ -319,11 +191,11 @@ def _unchecked(report: RunReport) -> str:
         )
         for verdict in blind
     ]
-    table = _table(("rule", "what it looks for", "why not"), rows)
+    listed = table(("rule", "what it looks for", "why not"), rows)
     if len(rows) > _FOLD:
         named = words.plural(len(rows), "rule")
-        table = f"<details><summary>{named} could not be checked</summary>\n\n{table}\n\n</details>"
-    return f"## Not checked\n\n{table}"
+        listed = f"<details><summary>{named} could not be checked</summary>\n\n{listed}\n\n</details>"
+    return f"## Not checked\n\n{listed}"
 
 
 def _why(verdict: Verdict) -> str:
@@ -348,7 +220,7 @@ def _problems(report: RunReport) -> str:
         for item in report.problems
     ]
     return (
-        "## What could not be read\n\n" + _table(("file", "line", "kind", "what"), rows, (1,)) if rows else ""
+        "## What could not be read\n\n" + table(("file", "line", "kind", "what"), rows, (1,)) if rows else ""
     )
 
 
@@ -357,35 +229,9 @@ def _provenance(report: RunReport) -> str:
         (code(source.path), escape(source.format), words.count(source.records), code(source.sha256[:12]))
         for source in report.run.sources
     ]
-    return "## Read from\n\n" + _table(("file", "format", "records", "sha256"), rows, (2,)) if rows else ""
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    right = set(numbers)
-    rule = "|".join("---:" if place in right else "---" for place in range(len(columns)))
-    lines = [f"| {' | '.join(columns)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n".join(lines)
-
-
-def _views(report: RunReport, keys: Sequence[str]) -> list[MetricView]:
-    by_key = {view.series.metric: view for view in report.metrics}
-    return [by_key[key] for key in keys if key in by_key and np.isfinite(by_key[key].series.values).any()]
-
-
-def _curves(report: RunReport, wanted: Sequence[Sequence[str]]) -> Iterator[Curve]:
-    for keys in wanted:
-        for view in _views(report, keys)[:1]:
-            steps, values = _live(view)
-            yield Curve(view.metric.title, view.metric.unit, view.metric.group, steps, values)
-
-
-def _live(view: MetricView) -> tuple[np.ndarray, np.ndarray]:
-    series = view.series
-    there = series.live & np.isfinite(series.values)
-    order = np.argsort(series.steps[there], kind="stable")
-    return series.steps[there][order], series.values[there][order]
+    return "## Read from\n\n" + table(("file", "format", "records", "sha256"), rows, (2,)) if rows else ""
 
 
 def _three(view: MetricView) -> tuple[float, float, float]:
-    _, values = _live(view)
+    _, values = live(view)
     return (float(values[0]), float(np.median(values)), float(values[-1])) if len(values) else (np.nan,) * 3

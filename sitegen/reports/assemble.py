@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sitegen.model import Findings, LogLine, Rule, Run, Series
 from sitegen.reports import rows, status, timing, validation, verdict, views
+from sitegen.reports.case import Case
 from sitegen.reports.curves import Curves, in_units
 from sitegen.reports.shapes import RunReport, RunRow
 from sitegen.reports.story import worst_first
@@ -43,9 +44,9 @@ def report(
     )
 
 
-def _case(run: Run, findings: Findings, curves: Curves, log_lines: tuple[LogLine, ...]) -> verdict.Case:
+def _case(run: Run, findings: Findings, curves: Curves, log_lines: tuple[LogLine, ...]) -> Case:
     seen = validation.views(curves)
-    return verdict.Case(
+    return Case(
         run=run,
         findings=findings,
         status=status.status(run, findings),
@@ -56,7 +57,7 @@ def _case(run: Run, findings: Findings, curves: Curves, log_lines: tuple[LogLine
     )
 
 
-def _row(case: verdict.Case, headline: str) -> RunRow:
+def _row(case: Case, headline: str) -> RunRow:
     run, incidents = case.run, case.findings.incidents
     return RunRow(
         id=run.id,

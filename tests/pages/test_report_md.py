@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
-from sitegen.charts import figures, fonts
+from sitegen.charts import drawing, figures, fonts
 from sitegen.errors import Problem
 from sitegen.model import Outcome, Phase, PhaseName
-from sitegen.pages import report_md
+from sitegen.pages import report_figures, report_md
 from sitegen.reports import assemble
 from sitegen.reports.shapes import RunReport
 from tests.reports.made import findings, incident, line, moved, rule, run, series
@@ -128,7 +130,7 @@ def test_figures_are_shown_where_they_were_drawn() -> None:
 
 
 def test_the_trend_overlays_reward_kl_and_actor_loss() -> None:
-    drawn = report_md.drawings(report(incident(first=50)))
+    drawn = report_figures.drawings(report(incident(first=50)))
     trend = drawn["trend"]
     assert [curve.label for curve in trend.curves] == ["Score", "Reference KL", "Policy-gradient loss"]
     assert [(mark.step, mark.label) for mark in trend.marks] == [(50, "GRD-01")]
@@ -136,25 +138,31 @@ def test_the_trend_overlays_reward_kl_and_actor_loss() -> None:
 
 
 def test_a_run_that_logged_nothing_gets_no_figure() -> None:
-    assert report_md.drawings(report(columns={})) == {}
+    assert report_figures.drawings(report(columns={})) == {}
 
 
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_a_figure_is_the_same_byte_for_byte(form: str) -> None:
-    drawing = report_md.drawings(report(incident()))["trend"]
-    first = figures.draw(drawing, form)
-    figures.draw(report_md.drawings(report())["efficiency"], form)  # another one in between leaves no trace
-    assert figures.draw(drawing, form) == first
+    drawings = report_figures.drawings(report(incident()))
+    first = figures.draw(drawings["trend"], form)
+    figures.draw(drawings["efficiency"], form)  # another one in between leaves no trace
+    assert figures.draw(drawings["trend"], form) == first
+
+
+def test_a_page_is_written_without_matplotlib() -> None:
+    program = "import sys, sitegen.pages.report_md; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_a_figure_survives_any_title_three_steps_and_a_constant() -> None:
-    curve = figures.Curve("Score", "", "reward", np.array([1, 2, 3]), np.array([0.5, 0.5, 0.5]))
+    curve = drawing.Curve("Score", "", "reward", np.array([1, 2, 3]), np.array([0.5, 0.5, 0.5]))
     phases = (Phase(0, PhaseName.WARMUP, 1, 3),)
-    marks = tuple(figures.Mark(step % 3 + 1, "GRD-01", "error") for step in range(40))
+    marks = tuple(drawing.Mark(step % 3 + 1, "GRD-01", "error") for step in range(40))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         data = figures.draw(
-            figures.Drawing(HOSTILE + " 数学 \U0001f600 $\\frac{", "demo", (curve,), phases, marks)
+            drawing.Drawing(HOSTILE + " 数学 \U0001f600 $\\frac{", "demo", (curve,), phases, marks)
         )
     assert data.startswith(b"\x89PNG")
 
@@ -167,7 +175,7 @@ def test_a_title_without_a_font_is_replaced() -> None:
 
 def test_nothing_to_draw_is_an_error() -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        figures.draw(figures.Drawing("t", "t", ()))
+        figures.draw(drawing.Drawing("t", "t", ()))
 
 
 def test_what_was_not_checked_says_why() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from sitegen.model import Findings, Run
 from sitegen.reports import status, validation, verdict
+from sitegen.reports.case import Case
 from sitegen.reports.curves import Curves
 from sitegen.reports.words import THIN
 from tests.reports.made import NAN, findings, incident, line, moved, run, series
@@ -19,7 +20,7 @@ def case(
     curves = Curves(series(columns or {}))
     seen = validation.views(curves)
     best = validation.best(curves, seen)
-    return verdict.Case(facts, found, status.status(facts, found), curves, seen, best, tuple(lines))
+    return Case(facts, found, status.status(facts, found), curves, seen, best, tuple(lines))
 
 
 HACKING = incident(

@@ -1,0 +1,62 @@
+"""GitHub-flavoured Markdown in which nothing that came from a log is markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sitegen.model import LogLine
+from sitegen.pages import words
+
+_LONGEST_LINE = 400
+_MOST_LINES = 6
+
+
+def escape(text: str) -> str:
+    """`text` on one line with every sign that Markdown, HTML or GitHub could act on taken out of play."""
+    flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    flat = re.sub(r"([\\`*{}\[\]|#~$!]|(?<!\w)_|_(?!\w))", r"\\\1", flat)  # a_b is no emphasis
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    flat = re.sub(r"(?i)(https?|ftp)(:)//", r"\1&#58;//", flat)  # GitHub links bare addresses
+    return re.sub(r"(?i)\bwww\.", "www&#46;", flat)
+
+
+def code(text: str) -> str:
+    """`text` as inline code, whatever it holds."""
+    flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", flat)), default=0))
+    padded = f" {flat} " if flat.startswith("`") or flat.endswith("`") else flat
+    return f"{fence}{padded}{fence}".replace("|", "\\|") if flat else ""
+
+
+def target(name: str) -> str:
+    """`name` as the address of a link."""
+    return "".join(
+        sign if sign.isalnum() or sign in "-_." else "".join(f"%{b:02X}" for b in sign.encode())
+        for sign in name
+    )
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
+    """A table of cells that are Markdown already; columns in `numbers` are right-aligned."""
+    right = set(numbers)
+    rule = "|".join("---:" if place in right else "---" for place in range(len(columns)))
+    lines = [f"| {' | '.join(columns)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines)
+
+
+def log(lines: Sequence[LogLine]) -> str:
+    """Log lines with their places in a fence that nothing in them can close; "" for none."""
+    if not lines:
+        return ""
+    shown = [f"{line.path}:{line.line}: {_printable(line.text)}" for line in lines[:_MOST_LINES]]
+    text = "\n".join(shown)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    rest = len(lines) - _MOST_LINES
+    more = f"\n\n{words.plural(rest, 'more line')}." if rest > 0 else ""
+    return f"{fence}text\n{text}\n{fence}{more}"
+
+
+def _printable(text: str) -> str:
+    lines = ("".join(sign if sign.isprintable() else " " for sign in row) for row in text.splitlines())
+    return words.clip("\n".join(row for row in lines if row.strip()), _LONGEST_LINE)

@@ -1,0 +1,71 @@
+"""The incidents of `report.md`: numbers, causes, advice with the run's own settings, log lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from sitegen.model import Fact, Incident, Severity
+from sitegen.pages import advice, words
+from sitegen.pages.gfm import code, escape, log, table
+from sitegen.reports.shapes import RunReport
+
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def incidents(report: RunReport) -> str:
+    """A section for each incident that is more than a remark."""
+    serious = [one for one in report.incidents if one.severity > Severity.INFO]
+    return "\n\n".join(_incident(one, report.run.config) for one in serious)
+
+
+def _incident(incident: Incident, config: Mapping[str, str]) -> str:
+    # GitHub makes an anchor of a heading's words: the heading is the anchor, the title follows.
+    where = words.span(incident.first, incident.last)
+    parts = [
+        f"### {incident.anchor}",
+        f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {_closed(incident.message)}",
+        _numbers(incident.evidence.facts),
+        _bullets("Likely causes", incident.causes, config),
+        _bullets("What to do", incident.advice, config),
+        log(incident.evidence.lines),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _closed(text: str) -> str:
+    return escape(text if text.endswith((".", "…", "?")) else f"{text}.")
+
+
+def _numbers(facts: Sequence[Fact]) -> str:
+    rows = [
+        (
+            escape(f"{fact.label} ({fact.unit})" if fact.unit else fact.label),
+            words.number(fact.before),
+            words.number(fact.after),
+        )
+        for fact in facts
+    ]
+    return table(("", "before", "after"), rows, numbers=(1, 2)) if rows else ""
+
+
+def _bullets(title: str, lines: Sequence[str], config: Mapping[str, str]) -> str:
+    return f"{title}:\n\n" + "\n".join(f"- {advised(line, config)}" for line in lines) if lines else ""
+
+
+def advised(line: str, config: Mapping[str, str]) -> str:
+    """A line of a card, which is Markdown: code stays code, with the run's own value behind it."""
+    found, place = [], 0
+    for match in _CODE.finditer(line):
+        found += [_prose(line[place : match.start()]), _with_value(match.group(1), config)]
+        place = match.end()
+    return "".join([*found, _prose(line[place:])])
+
+
+def _prose(text: str) -> str:
+    return text.replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+
+
+def _with_value(key: str, config: Mapping[str, str]) -> str:
+    value = advice.current(key, config)
+    return code(key) if value is None else f"{code(key)} (now {code(words.clip(value, 60))})"
