@@ -38,21 +38,30 @@ def _ask(store: Store, board: Board) -> list[dict[str, Any]]:
 
 
 def _groups(board: Board, rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Group -> its rows. A run that is left out of everything is left out of each group."""
+    """Group -> its rows. A run that is left out of everything is left out of each group.
+
+    Groups in which nobody is ranked would be empty boards: their runs share one without a group.
+    """
     if board.group_by is None:
         return {"": list(rows)}
-    names = sorted({str(row[board.group_by]) for row in rows if row.get(board.group_by) is not None})
-    return {
-        name: [row for row in rows if row.get(board.group_by) is None or str(row[board.group_by]) == name]
-        for name in names or [""]
-    }
+    name = board.group_by
+    loose = [row for row in rows if row.get(name) is None]
+    named = sorted({str(row[name]) for row in rows if row.get(name) is not None})
+    groups = {group: [row for row in rows if str(row.get(name)) == group] for group in named}
+    ranked = {group: [*loose, *members] for group, members in groups.items() if any(map(_is_ranked, members))}
+    rest = [row for group, members in groups.items() if group not in ranked for row in members]
+    return ranked if ranked and not rest else {**ranked, "": rest if ranked else [*loose, *rest]}
+
+
+def _is_ranked(row: Row) -> bool:
+    return _number(row.get("value")) is not None
 
 
 def _leaderboard(
     board: Board, group: str, rows: Sequence[Row], titles: Mapping[str, str], marks: Mapping[str, str]
 ) -> Leaderboard:
-    ranked = [row for row in rows if _number(row.get("value")) is not None]
-    left_out = {(row["run"], _reason(row)) for row in rows if _number(row.get("value")) is None}
+    ranked = [row for row in rows if _is_ranked(row)]
+    left_out = {(row["run"], _reason(row)) for row in rows if not _is_ranked(row)}
     return Leaderboard(
         slug=f"{board.slug}-{_slug(group)}" if group else board.slug,
         title=f"{board.title}: {group}" if group else board.title,

@@ -99,6 +99,8 @@ def validation(name: str) -> Validation | None:
         of = {"acc": 0, "reward": 2, "score": 2}.get(core["of"], 1)
         return Validation(name, core["set"], (0, how, of, -int(core["n"])))
     for place, prefix in enumerate(("val-core/", "val/test_score/", "test_score/", "val/"), start=1):
+        if name.startswith("val/generations/"):  # W&B's description of the table of samples
+            return None
         if name.startswith(prefix) and "loss" not in name and len(name) > len(prefix):
             return Validation(name, name.removeprefix(prefix), (place,))
     return None

@@ -54,6 +54,35 @@ def test_a_run_without_validation_is_named(runs: Runs) -> None:
     assert board(runs, "best-validation").left_out == (("unseen", "no validation in its logs"),)
 
 
+def test_votes_and_rewards_are_not_ranked_with_accuracy(runs: Runs) -> None:
+    for name, metric in (("a", "acc/mean@8"), ("b", "acc/maj@8/mean"), ("c", "reward/mean@8")):
+        runs.add(name, [{"critic/score/mean": 0.5, f"val-core/aime/{metric}": 0.4}])
+    with Store(runs.open()) as store:
+        boards = [one for one in leaderboards.rank(store, {}) if one.slug.startswith("best-validation")]
+    assert {one.group: [entry.run for entry in one.entries] for one in boards} == {
+        "aime": ["a"],
+        "aime (maj@8)": ["b"],
+        "aime (reward)": ["c"],
+    }
+
+
+def test_the_table_of_samples_is_no_benchmark(runs: Runs) -> None:
+    runs.add("a", [{"critic/score/mean": 0.5, "val/generations/nrows": 6.0, "val/success_rate": 0.4}])
+    assert board(runs, "best-validation").group == "success_rate"
+
+
+def test_groups_without_a_ranked_run_share_one_board(runs: Runs) -> None:
+    runs.add("long", training(10, **{"perf/throughput": 1000.0}), model="a")
+    runs.add("short", training(2, **{"perf/throughput": 1000.0}), model="b")
+    runs.add("silent", training(10), model="c")
+    with Store(runs.open()) as store:
+        boards = [one for one in leaderboards.rank(store, {}) if one.slug.startswith("throughput")]
+    assert {one.group: one.left_out for one in boards} == {
+        "a on unknown hardware": (),
+        "": (("short", "fewer than five steps"), ("silent", "no throughput in its logs")),
+    }
+
+
 def test_the_time_to_a_score_is_counted_to_the_step_that_reached_it(runs: Runs) -> None:
     runs.add("fast", validated({10: 0.75, 20: 0.8}, 20))  # 36 s a step; the goal is 0.72
     runs.add("slow", validated({10: 0.5, 20: 0.73}, 20))
