@@ -8,6 +8,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+SEEDS  ?= 5
 NODE   := $(BIN)/python tests/publishing/npm.py
 
 .PHONY: site serve test lint bench detection runs clean
@@ -34,7 +35,7 @@ bench: $(VENV)/.test
 
 # Rules are tuned on other seeds: python -m tests.detection --seeds dev --list
 detection: $(VENV)/.test
-	$(BIN)/python -m tests.detection --seeds test --runs 5 --json sitegen/rules/scorecard.json
+	$(BIN)/python -m tests.detection --seeds test --runs $(SEEDS) --json sitegen/rules/scorecard.json
 
 runs: $(VENV)/.installed
 	$(BIN)/python -m tests.tinyrl runs

@@ -44,8 +44,15 @@ class Matched:
     stray: tuple[Incident, ...]
 
 
-def match(labels: Sequence[Label], incidents: Sequence[Incident], steps: Ints) -> Matched:
-    """Pair `incidents` of one run with its `labels`; `steps` are those of its live rows, ascending."""
+def match(
+    labels: Sequence[Label], incidents: Sequence[Incident], steps: Ints, true_of_log: tuple[str, ...] = ()
+) -> Matched:
+    """Pair `incidents` of one run with its `labels`.
+
+    Args:
+        steps: those of the live rows, ascending.
+        true_of_log: rules that are right about this log whatever the labels say; neither hit nor stray.
+    """
     label_spans = [_rows(label.first, label.last, steps) for label in labels]
     spans = [_rows(one.first, one.last, steps) for one in incidents]
     reach = max(20, round(0.05 * len(steps)))
@@ -59,11 +66,16 @@ def match(labels: Sequence[Label], incidents: Sequence[Incident], steps: Ints) -
         Hit(labels[of], incidents[at], None if labels[of].whole else float(late[of, at])) for of, at in pairs
     )
     taken = {at for _, at in pairs}
-    rest = [
-        at for at in range(len(incidents)) if at not in taken and incidents[at].severity >= Severity.WARNING
+    loud = [at for at, one in enumerate(incidents) if at not in taken and one.severity >= Severity.WARNING]
+    rest = [at for at in loud if incidents[at].rule not in true_of_log]
+    known = [
+        at
+        for at in rest
+        if any(
+            _follows(label, incidents[at], expected, spans[at], reach)
+            for label, expected in zip(labels, label_spans, strict=True)
+        )
     ]
-    known = [at for at in rest if any(_follows(label, incidents[at], label_spans[of], spans[at], reach)
-                                      for of, label in enumerate(labels))]  # fmt: skip
     return Matched(
         hits=hits,
         missed=tuple(label for of, label in enumerate(labels) if of not in {pair[0] for pair in pairs}),

@@ -108,7 +108,11 @@ def compare(trace: Trace, findings: Findings) -> Scored:
     """Findings of one run against its labels."""
     steps = np.unique(trace.steps[trace.live])
     return Scored(
-        trace.name, trace.labels, max(1, trace.rows), findings, match(trace.labels, findings.incidents, steps)
+        trace.name,
+        trace.labels,
+        max(1, trace.rows),
+        findings,
+        match(trace.labels, findings.incidents, steps, trace.true_of_log),
     )
 
 

@@ -127,3 +127,8 @@ def test_what_happened_before_the_first_step_is_matched_there() -> None:
 def test_every_warning_of_a_healthy_run_is_an_alarm() -> None:
     found = match([], [finding(50, 60), finding(70, 70, severity=Severity.INFO)], STEPS)
     assert [one.first for one in found.stray] == [50]
+
+
+def test_what_is_true_of_the_log_is_no_alarm() -> None:
+    found = match([], [finding(50, 60, "LOG-01")], STEPS, true_of_log=("LOG-01",))
+    assert not found.stray

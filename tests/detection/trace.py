@@ -57,6 +57,7 @@ class Trace:
         metrics: name as logged -> value per row, NaN where the row does not carry it.
         odd: (row, name, raw) of values that are NaN or infinite.
         torn: rows whose line lost its end.
+        true_of_log: rules that are right about this log, incident or not.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Trace:
     torn: list[int] = field(default_factory=list)
     finished: bool = True
     growing: bool = False
+    true_of_log: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
