@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import inputs
 from .jsonl import update
-from .measure import Bench, Result, seconds
+from .measure import Bench, Result, taken
 
 NAME = "console"
 FILES, STEPS = 4, 8000
@@ -17,13 +17,11 @@ def run(bench: Bench) -> list[Result]:
     runs = bench.folder / "console"
     paths = inputs.files(runs, "console", FILES, bench.size(STEPS, 100))
     megabytes = sum(path.stat().st_size for path in paths) / 1e6
-    bare = seconds(lambda: [split(path) for path in paths], times=2)
+    bare = taken(lambda: [split(path) for path in paths], times=3)
     home = bench.folder / "console-home"
-    ours = seconds(lambda: update(runs, home, jobs=1), times=2)
-    detail = (
-        f"{megabytes / ours:.0f} MB/s to archive, {megabytes / bare:.0f} MB/s bare loop, {megabytes:.0f} MB"
-    )
-    return [Result(NAME, bare / ours, "x", 0.5, "up", detail)]
+    ours = taken(lambda: update(runs, home, jobs=1), times=3)
+    detail = f"to archive {ours.speed(megabytes)}, bare loop {bare.speed(megabytes)}, {megabytes:.0f} MB"
+    return [Result(NAME, bare.wall / ours.wall, "x", 0.5, "up", detail)]
 
 
 def split(path: Path) -> float:

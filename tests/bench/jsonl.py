@@ -10,7 +10,7 @@ import duckdb
 from sitegen import archive
 
 from . import inputs
-from .measure import Bench, Result, seconds
+from .measure import Bench, Result, taken
 
 NAME = "jsonl"
 FILES, STEPS = 16, 8000
@@ -21,13 +21,11 @@ def run(bench: Bench) -> list[Result]:
     runs = bench.folder / "jsonl"
     paths = inputs.files(runs, "jsonl", FILES, bench.size(STEPS, 100))
     megabytes = sum(path.stat().st_size for path in paths) / 1e6
-    theirs = seconds(lambda: read_json(paths), times=2)
+    theirs = taken(lambda: read_json(paths), times=3)
     home = bench.folder / "jsonl-home"
-    ours = seconds(lambda: update(runs, home), times=2)
-    detail = (
-        f"{megabytes / ours:.0f} MB/s to archive, {megabytes / theirs:.0f} MB/s read_json, {megabytes:.0f} MB"
-    )
-    return [Result(NAME, theirs / ours, "x", 0.4, "up", detail)]
+    ours = taken(lambda: update(runs, home), times=3)
+    detail = f"to archive {ours.speed(megabytes)}, read_json {theirs.speed(megabytes)}, {megabytes:.0f} MB"
+    return [Result(NAME, theirs.wall / ours.wall, "x", 0.4, "up", detail)]
 
 
 def read_json(paths: list[Path]) -> None:
