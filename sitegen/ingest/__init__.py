@@ -6,12 +6,10 @@ text may be a console log.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
-from types import ModuleType
-from typing import Protocol, cast
+from typing import Protocol
 
-from sitegen.ingest import filelogger, seed_debug, seed_metrics, trackers
+from sitegen.ingest import console, filelogger, markdown, notebook, seed_debug, seed_metrics, trackers
 from sitegen.ingest.source import Source, SourceRefused, SourceTooLarge
 from sitegen.model import Batch
 
@@ -32,25 +30,14 @@ class Format(Protocol):
         """What the file holds, in file order. What cannot be read is a Problem, not an exception."""
 
 
-def _optional(name: str) -> tuple[ModuleType, ...]:
-    try:
-        module = importlib.import_module(f"sitegen.ingest.{name}")
-    except ModuleNotFoundError:
-        return ()
-    return (module,) if hasattr(module, "sniff") else ()
-
-
-FORMATS: tuple[Format, ...] = cast(
-    tuple[Format, ...],
-    (
-        filelogger,
-        trackers,
-        *_optional("notebook"),
-        seed_metrics,
-        seed_debug,
-        *_optional("markdown"),
-        *_optional("console"),
-    ),
+FORMATS: tuple[Format, ...] = (
+    filelogger,
+    trackers,
+    notebook,
+    seed_metrics,
+    seed_debug,
+    markdown,
+    console,
 )
 
 
