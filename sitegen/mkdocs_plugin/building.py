@@ -42,7 +42,8 @@ def config_file(folder: Path) -> Path:
 def read_settings(config_file: Path) -> Config:
     """What stands below `- sitegen:` in `config_file`. Raises ConfigError."""
     with _listening(config_file, None):
-        return _load(config_file)[1].settings
+        # Settings are there before the site has a page of its own.
+        return _load(config_file, docs_dir=str(sites.folder() / "docs"))[1].settings
 
 
 def build(
@@ -83,8 +84,8 @@ def _site_dir(config_file: Path, config: MkDocsConfig) -> Path:
     return Path.cwd() / "site" if packaged else Path(config.site_dir)
 
 
-def _load(config_file: Path) -> tuple[MkDocsConfig, SitegenPlugin]:
-    config = load_config(str(config_file))
+def _load(config_file: Path, **changes: str) -> tuple[MkDocsConfig, SitegenPlugin]:
+    config = load_config(str(config_file), **changes)
     plugin = config.plugins.get("sitegen")
     if not isinstance(plugin, SitegenPlugin):
         raise ConfigError(f"{config_file}: expected the plugin; add `- sitegen` below `plugins:`.")

@@ -122,3 +122,11 @@ def test_text_names_problems_with_their_place() -> None:
 def test_the_same_log_gives_the_same_words(sitegen: Sitegen, tmp_path: Path) -> None:
     Path("a.log").write_text(healthy())
     assert sitegen("check", "a.log").out == sitegen("check", "a.log").out
+
+
+def test_settings_of_a_site_without_a_page_of_its_own_are_heard(sitegen: Sitegen, runs: Path) -> None:
+    Path("mkdocs.yml").write_text("site_name: t\nplugins:\n  - sitegen:\n      muted: [RUN-01]\n")
+    assert "RUN-01" not in sitegen("check", runs / "bad").out
+    Path("mkdocs.yml").write_text("site_name: t\nplugins:\n  - sitegen:\n      mutet: [RUN-01]\n")
+    answer = sitegen("check", runs / "bad")
+    assert answer.status == 2 and "unknown key 'mutet'. Did you mean 'muted'?" in answer.err
