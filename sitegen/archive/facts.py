@@ -134,7 +134,7 @@ _COUNTED = re.compile(r"([1-9]\d{0,5})\s*[x×*]\s*\D")  # "8 x H100", "8× H100"
 
 
 def gpus(run: Known) -> int | None:
-    """run.toml (`gpus = 8`, or `hardware = "8 x H100"`), else GPUs per node x nodes, else what the log states."""
+    """run.toml (`gpus`, or `hardware = "8 x H100"`), else GPUs per node x nodes, else what the log states."""
     said = run.toml.number("gpus")
     if said is not None:
         return said

@@ -55,15 +55,7 @@ class Gatherer:
     _maps: dict[tuple[str, ...], Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        found: set[str] = set()
-        seen: set[tuple[str, ...]] = set()
-        for number in np.unique(self.plan.parts).tolist():
-            part = self.spool.get(number)
-            if part.names not in seen:
-                seen.add(part.names)
-                found.update(part.names)
-            found.update(part.odd.table)
-        self.names = tuple(sorted(found))
+        self.names = tuple(sorted(self.spool.names))
         self._place = {name: i for i, name in enumerate(self.names)}
 
     def groups(self) -> Iterator[Group]:

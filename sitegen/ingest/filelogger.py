@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 from sitegen.ingest import jsonl
-from sitegen.ingest.jsonarrow import PlainBlocks
 from sitegen.ingest.source import Source
 from sitegen.model import Batch
 
@@ -32,7 +31,7 @@ def sniff(path: str, head: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Step records in file order; torn and foreign lines become problems."""
-    yield from jsonl.read(source, _unpack, plain=PlainBlocks())
+    yield from jsonl.read(source, _unpack)
 
 
 def _unpack(value: object) -> jsonl.Record | str:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 import orjson
 
-from sitegen.ingest.jsonarrow import PlainBlocks
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.jsonrows import Records
-from sitegen.ingest.source import Source, chunks
+from sitegen.ingest.source import Source, blocks
 from sitegen.model import Batch
 
 Record = tuple[int, float, Mapping[str, object]]  # step, Unix seconds or NaN, values
@@ -81,25 +80,15 @@ def objects(head: bytes, limit: int = 20) -> tuple[list[dict[str, object]], int]
     return found, min(len(lines), limit)
 
 
-def read(
-    source: Source,
-    unpack: Unpack,
-    prefix: re.Pattern[bytes] | None = None,
-    plain: PlainBlocks | None = None,
-) -> Iterator[Batch]:
+def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None) -> Iterator[Batch]:
     """Batches of a source, one per block of about 4 MB, and last what could not be read.
 
-    `prefix` matches what may stand before the object on a line. `plain` takes the blocks that it can read.
+    `prefix` matches what may stand before the object on a line.
     """
     faults = Faults(source.path)
     with source.open() as stream:
-        for first, data, is_whole in chunks(stream):
-            rows = plain.rows(first, data) if plain else None
-            if rows is not None:
-                yield Batch(rows=rows)
-                continue
+        for first, lines, is_whole in blocks(stream):
             records = Records(faults)
-            lines = data.split(b"\n")
             if prefix is not None:
                 lines = [_without(prefix, line) for line in lines]
             for number, line in enumerate(lines, first):
@@ -113,10 +102,7 @@ def read(
                     yield Batch(rows=records.rows())
                     records = Records(faults)
             if records.steps:
-                rows = records.rows()
-                if plain:
-                    plain.learn(rows)
-                yield Batch(rows=rows)
+                yield Batch(rows=records.rows())
     if problems := faults.problems():
         yield Batch(problems=problems)
 

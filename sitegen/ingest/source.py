@@ -173,31 +173,23 @@ def blocks(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[int, list[byte
     `whole` is False for the last block when its last line has no line end. A line longer than
     MAX_LINE is handed out empty.
     """
-    for number, data, whole in chunks(stream, size):
-        yield number, data.split(b"\n"), whole
-
-
-def chunks(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[int, bytes, bool]]:
-    """As `blocks`, with the lines of a block as one text, the last line end left out."""
     number, rest = 1, b""
     while chunk := stream.read(size):
-        end = chunk.rfind(b"\n")
-        if end >= 0:
-            data = rest + chunk[:end]
-            yield number, data, True
-            number += data.count(b"\n") + 1
-            rest = chunk[end + 1 :]
-            continue
-        rest += chunk
-        if len(rest) > MAX_LINE:
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        if lines:
+            yield number, lines, True
+            number += len(lines)
+        elif len(rest) > MAX_LINE:
             rest, found = _skip_line(stream, size)
-            yield number, b"", True
+            yield number, [b""], True
             number += 1
             if not found:
                 return
     if rest:
-        ended = rest.endswith(b"\n")
-        yield number, rest[:-1] if ended else rest, ended
+        lines = rest.split(b"\n")
+        ended = lines[-1] == b""
+        yield number, lines[:-1] if ended else lines, ended
 
 
 def _skip_line(stream: BinaryIO, size: int) -> tuple[bytes, bool]:

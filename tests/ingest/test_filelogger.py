@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sitegen.errors import Problem
-from sitegen.ingest import filelogger, jsonarrow, jsonfaults, jsonrows
+from sitegen.ingest import filelogger, jsonfaults, jsonrows
 from sitegen.ingest.source import Source
 
 
@@ -232,66 +232,3 @@ def test_the_real_file_is_read_value_for_value(corpus: Path) -> None:
         assert found == finite
     nulls = {(i, name) for i, each in enumerate(expected) for name, v in each["data"].items() if v is None}
     assert {(n.row, n.name) for n in batch.rows.non_finite} == nulls
-
-
-# --- blocks that Arrow may read: the result must not tell which reader it was ---------------
-
-PLAIN = [record(step, a=step * 0.1, b=step, c=-1e-7 * step) for step in range(1, 40)]
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        record(99, a=0.5, b=1, c=2, d=7.5),
-        record(99, a=0.5),
-        record(99),
-        record(99, a=None, b=1, c=2),
-        record(99, a="text", b=1, c=2),
-        record(99, a=True, b=1, c=2),
-        record(99, a={"x": 0.5}, b=1, c=2),
-        record(99, a=[1, 2], b=1, c=2),
-        b'{"step":99,"data":{"a":NaN,"b":1,"c":2}}\n',
-        b'{"step":99,"data":{"a":1e999,"b":1,"c":2}}\n',
-        b'{"step":99,"data":{"a":1,"a":2,"b":1,"c":2}}\n',
-        b'{"step":99.0,"data":{"a":1,"b":1,"c":2}}\n',
-        b'{"step":"99","data":{"a":1,"b":1,"c":2}}\n',
-        b'{"step":99,"data":{"a":123456789012345678901234567890,"b":1,"c":2}}\n',
-        b'{"step":99,"data":{"a":0.1000000000000000055511151231257827,"b":9007199254740993,"c":2}}\n',
-        b'{"step":99,"data":{"a":1,"b":1,"c":2},"time":1767607200}\n',
-        b'{"data":{"a":1,"b":1,"c":2},"step":99}\n',
-        b'{"step":99,"data":{"c":2,"a":1,"b":1}}\n',
-        b'{"step":99,"data":null}\n',
-        b'{"step":null,"data":{"a":1,"b":1,"c":2}}\n',
-        b'{"step":99}\n',
-        b'{"step":99,"data":{"a":1,"b":1,"c":2}}{"step":100,"data":{"a":1,"b":1,"c":2}}\n',
-        b"\n",
-        b"junk\n",
-        b"1\n",
-        b'  {"step":99,"data":{"\\u0061":1,"b":1,"c":2}}  \r\n',
-        b'{"step":99,"data":{"a":1,"b":1,"c":\n',
-    ],
-)
-def test_a_block_reads_the_same_with_and_without_arrow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: bytes
-) -> None:
-    data = b"".join([*PLAIN, odd, *PLAIN])
-    by_line = Read(data, tmp_path)
-    monkeypatch.setattr("sitegen.ingest.source.chunks.__defaults__", (400,))
-    by_block = Read(data, tmp_path)
-    assert by_block.rows == by_line.rows
-    assert by_block.non_finite == by_line.non_finite
-    assert by_block.problems == by_line.problems
-
-
-def test_plain_blocks_are_read_by_arrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitegen.ingest.source.chunks.__defaults__", (400,))
-    taken = []
-    real = jsonarrow.PlainBlocks.rows
-
-    def counting(self: jsonarrow.PlainBlocks, first: int, data: bytes) -> object:
-        taken.append(real(self, first, data))
-        return taken[-1]
-
-    monkeypatch.setattr(jsonarrow.PlainBlocks, "rows", counting)
-    assert [step for step, *_ in Read(b"".join(PLAIN), tmp_path).rows] == list(range(1, 40))
-    assert taken[0] is None and None not in taken[1:] and len(taken) > 3
