@@ -293,11 +293,12 @@ def test_a_packed_log_is_read_and_a_torn_one_keeps_what_precedes(made: Made) -> 
 
 
 @pytest.mark.parametrize(
-    "line", [b"step:1 - critic/score/mean:0.5\n", b'{"step":1,"data":{"x":0.5}}\n', b"\0" * 40]
+    "line",
+    [b"step:1 - critic/score/mean:0.5 - " + b"x" * 200 + b"\n", b'{"step":1,"data":{"x":0.5}}\n', b"\0" * 40],
 )
 def test_a_bomb_is_refused_with_a_problem(made: Made, monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
-    monkeypatch.setattr("sitegen.ingest.source.MAX_EXPANDED", 1 << 20)
-    made.file("a/bomb.gz", gzip.compress(line * (12_000_000 // len(line)), 9))
+    monkeypatch.setattr("sitegen.ingest.source.MAX_EXPANDED", 1 << 18)
+    made.file("a/bomb.gz", gzip.compress(line * (4_000_000 // len(line)), 9))
     made.jsonl("b/m.jsonl", curve(1, 3))
     made.update()
     assert made.archive.run("b").steps == 3
