@@ -160,7 +160,7 @@ class Gatherer:
 
 
 def _layers(row: Ints, start: int) -> Iterator[tuple[int, Ints]]:
-    """First records of all rows, then their second ones, and so on; `row` ascends, numbers begin at `start`."""
+    """First records of all rows, then their second ones, and so on; `row` ascends, numbers begin at start."""
     layer = np.arange(len(row)) - np.searchsorted(row, row)
     order = np.argsort(layer, kind="stable")
     ends = np.searchsorted(layer[order], np.arange(int(layer.max(initial=-1)) + 2))
