@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import shutil
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sitegen.archive import columns, facts, parquet, runjson, runtoml
+from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml
 from sitegen.archive.gather import Disagreement, Gatherer
 from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
@@ -229,12 +228,9 @@ def _run(
     mark: str,
 ) -> Run:
     toml = found.toml
-    times = [
-        t for t in (*rows.time.tolist(), *(line.time for line in lines)) if t is not None and math.isfinite(t)
-    ]
-    started, ended = (min(times), max(times)) if times else (None, None)
+    started, ended = clock.span(staged, rows)
     steps = rows.step[rows.live]
-    finished = toml.finished if toml.finished is not None else any(line.kind == "finished" for line in lines)
+    finished = toml.finished if toml.finished is not None else any(map(clock.finished, staged))
     return Run(
         id=run.id,
         path=run.path,

@@ -194,9 +194,7 @@ def _order(staged: Sequence[Staged], attempts: Sequence[_Attempt]) -> NDArray[np
 
 def _begun(staged: Staged) -> float | None:
     times = staged.records.times[np.isfinite(staged.records.times)]
-    logged = [line.time for line in staged.log_lines if line.time is not None]
-    known = [*times[:1].tolist(), *logged[:1]]
-    return min(known) if known else None
+    return min((*times[:1].tolist(), *staged.times), default=None)
 
 
 def natural(path: str) -> list[tuple[int, int | str]]:

@@ -102,8 +102,9 @@ class Archive:
 
     def now(self) -> float | None:
         """Newest time stamp in the archive, Unix seconds; None when no log has times."""
-        ends = (self.run(run).ended_at for run in self.runs())
-        return max((end for end in ends if end is not None), default=None)
+        runs = map(self.run, self.runs())
+        stamps = (stamp for run in runs for stamp in (run.started_at, run.ended_at) if stamp is not None)
+        return max(stamps, default=None)
 
     def cached(self, room: str, key: str) -> bytes | None:
         """What `keep` stored under this key, or None."""

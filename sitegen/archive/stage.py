@@ -44,6 +44,15 @@ class Staged:
     facts: Mapping[str, str]
     problems: tuple[Problem, ...]
 
+    @property
+    def times(self) -> tuple[float, ...]:
+        """Unix seconds of the first and last time stamp of the text and of the lines kept."""
+        stated = (self.facts.get("first_time"), self.facts.get("last_time"))
+        return (
+            *(float(time) for time in stated if time is not None),
+            *(line.time for line in self.log_lines if line.time is not None),
+        )
+
 
 def sha256(source: Source) -> str:
     """Hash of the bytes on disk, at most `source.size` of them. Raises SourceRefused and OSError."""
@@ -154,8 +163,14 @@ def _records(rows: Sequence[tuple[Rows, int]]) -> Records:
     return Records(
         steps=np.concatenate([none, *(chunk.steps for chunk, _ in rows)]),
         lines=np.concatenate([none, *(chunk.lines for chunk, _ in rows)]),
-        times=np.concatenate([none.astype(np.float64), *(chunk.times for chunk, _ in rows)]),
+        times=_fresh(np.concatenate([none.astype(np.float64), *(chunk.times for chunk, _ in rows)])),
         cut=np.concatenate([none.astype(np.bool_), *cut]),
         parts=np.repeat(np.array([number for _, number in rows], dtype=np.int64), lengths),
         index=np.concatenate([none, *(np.arange(n, dtype=np.int64) for n in lengths)]),
     )
+
+
+def _fresh(times: Floats) -> Floats:
+    """Times without those that repeat the one before: no clock was logged between the two records."""
+    times[1:][np.diff(times) == 0] = np.nan
+    return times

@@ -145,3 +145,23 @@ def test_a_metric_without_a_finite_value_is_in_the_summary(made: Made) -> None:
     made.jsonl("a/m.jsonl", [(1, {"x": None}), (2, {"x": None})])
     (only,) = made.run().summary
     assert (only.name, only.n, only.first, only.mean, only.non_finite) == ("x", 0, None, None, 2)
+
+
+def test_a_clock_that_is_logged_only_at_the_start_says_nothing_about_the_end(made: Made) -> None:
+    made.console(
+        "a/train.log",
+        ["2026-01-05 10:00:00,000 INFO worker.py:1 -- Started a local Ray instance.", *curve(1, 9)],
+    )
+    run = made.run()
+    assert (run.started_at, run.ended_at, run.wall_s) == (1767607200.0, None, None)
+    assert made.archive.now() == 1767607200.0
+
+
+def test_a_run_that_went_on_after_it_finished_is_not_finished(made: Made) -> None:
+    end = "Final validation metrics: None"
+    made.console("a/train.log", [*curve(1, 5), end])
+    assert made.run().finished is True
+    made.console("a/train.log", [*curve(1, 5), end, *curve(6, 8)])
+    assert made.run().finished is False
+    made.console("a/train.log", [*curve(1, 5), end, *curve(6, 8), end])
+    assert made.run().finished is True
