@@ -9,6 +9,8 @@ import numpy as np
 from sitegen.archive.merge import Plan
 from sitegen.archive.stage import Staged
 
+LATE = 0.8  # share of the rows that must lie before the last one with a time
+
 
 def span(staged: Sequence[Staged], rows: Plan) -> tuple[float | None, float | None]:
     """Unix seconds of the first and the last time stamp.

@@ -165,3 +165,10 @@ def test_a_run_that_went_on_after_it_finished_is_not_finished(made: Made) -> Non
     assert made.run().finished is False
     made.console("a/train.log", [*curve(1, 5), end, *curve(6, 8), end])
     assert made.run().finished is True
+
+
+def test_a_clock_logged_now_and_then_up_to_the_end_is_enough(made: Made) -> None:
+    made.flat("a/logs/metrics/m.jsonl", [{"step": s, "x": s * 0.3} for s in range(1, 101)])
+    lines = [f"[DEBUG] 2026-01-05 10:{s // 2:02}:00 step {s} grad_norm={s}.5" for s in range(10, 101, 10)]
+    made.file("a/logs/debug/d.log", "\n".join(lines) + "\n")
+    assert made.run().wall_s == 45 * 60
