@@ -14,6 +14,10 @@ def run(bench: Bench) -> list[Result]:
     cold = bench.cold
     folder = bench.folder / "plain"
     pages = write(cold.site, folder)
-    theirs = in_child("plain", str(folder)).seconds["whole"]
-    detail = f"{cold.whole:.1f} s, plain mkdocs {theirs:.1f} s for {pages} pages; {cold.phases()}"
+    plain = in_child("plain", str(folder))
+    theirs = plain.seconds["whole"]
+    detail = (
+        f"{cold.whole:.1f} s ({cold.child.cpu:.0f} s of all cores), plain mkdocs {theirs:.1f} s "
+        f"({plain.cpu:.0f} s) for {pages} pages; {cold.phases()}"
+    )
     return [Result(NAME, cold.whole / theirs, "x", 4.0, "down", detail)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ class Child:
     """What came of it: seconds by phase as the child tells them, and the most memory its tree held."""
 
     seconds: dict[str, float]
+    cpu: float  # seconds of all cores
     peak_mb: float
     largest: str  # the process that held most of it, then
 
@@ -26,7 +28,7 @@ def in_child(*command: str) -> Child:
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.child", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    peak, largest = 0.0, ""
+    peak, largest, before = 0.0, "", children_cpu()
     while child.poll() is None:
         held = tree(child.pid)
         if sum(held.values()) > peak:
@@ -35,7 +37,13 @@ def in_child(*command: str) -> Child:
     out, err = child.communicate()
     if child.returncode:
         raise RuntimeError(err.decode())
-    return Child(json.loads(out.splitlines()[-1]), peak, largest)
+    return Child(json.loads(out.splitlines()[-1]), children_cpu() - before, peak, largest)
+
+
+def children_cpu() -> float:
+    """Seconds of all children that this process has waited for, and of theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def tree(pid: int) -> dict[str, float]:
