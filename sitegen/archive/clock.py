@@ -18,13 +18,12 @@ def span(staged: Sequence[Staged], rows: Plan) -> tuple[float | None, float | No
     The end is None when the last stamp says nothing about the last step: many logs show the time while they
     start and never again.
     """
-    known = rows.time[np.isfinite(rows.time)]
-    times = [*known.tolist(), *(t for each in staged for t in each.times)]
+    known = np.flatnonzero(np.isfinite(rows.time))
+    times = [*rows.time[known].tolist(), *(t for each in staged for t in each.times)]
     if not times:
         return None, None
-    covered = (
-        not len(rows.step) or 2 * len(known) >= len(rows.step) > 1 or any(map(_timed_after_last, staged))
-    )
+    to_the_end = len(known) > 1 and known[-1] >= LATE * (len(rows.step) - 1)
+    covered = not len(rows.step) or to_the_end or any(map(_timed_after_last, staged))
     return min(times), max(times) if covered else None
 
 
