@@ -18,5 +18,9 @@ def run(bench: Bench) -> list[Result]:
     archive.update(runs, home)
     found = in_child("rules", str(home))
     took, count = found.seconds["rules"], len(archive.Archive(home).runs())
-    detail = f"a run: {len(rules.catalog())} cards, {count} runs, {took:.1f} s ({found.cpu:.0f} s of all cores), peak {found.peak_mb:.0f} MB"
+    cards = len(rules.catalog())
+    detail = (
+        f"a run: {cards} cards, {count} runs, {took:.1f} s ({found.cpu:.0f} s of all cores), "
+        f"peak {found.peak_mb:.0f} MB"
+    )
     return [Result(NAME, 1000 * took / count, "ms", None, "down", detail)]
