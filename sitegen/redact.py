@@ -85,12 +85,18 @@ _PLAIN = re.compile(
 
 def redact(text: str) -> tuple[str, Counter[str]]:
     """`text` without its secrets, and how many of which kind stood in it."""
+    text, found = redact_name(text)
+    if "=" in text or ":" in text or "--" in text:
+        text = _ASSIGNED.sub(lambda match: _assigned(match, found), text)
+    return text, found
+
+
+def redact_name(text: str) -> tuple[str, Counter[str]]:
+    """As `redact`, by shape alone: a metric may be called `token=…` or `loss:…` and is no assignment."""
     found: Counter[str] = Counter()
     for kind, needle, pattern in _SHAPES:
         if needle in text:
             text = pattern.sub(_mark(kind, found), text)
-    if "=" in text or ":" in text or "--" in text:
-        text = _ASSIGNED.sub(lambda match: _assigned(match, found), text)
     return text, found
 
 

@@ -15,7 +15,7 @@ from sitegen.errors import Problem
 from sitegen.ingest import Format
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import Batch, Floats, Ints, LogLine, Rows, SourceFile
-from sitegen.redact import redact, redact_value
+from sitegen.redact import redact, redact_name, redact_value
 
 MAX_LINES = 20_000  # log lines kept per source: the first half and the last half
 MAX_CONFIG = 20_000  # settings kept per source
@@ -95,6 +95,8 @@ class _Taking:
     head: list[LogLine] = field(default_factory=list)
     tail: list[LogLine] = field(default_factory=list)
     dropped: int = 0
+    names: dict[str, str] = field(default_factory=dict)  # as logged -> as stored
+    harmless: bool = True  # no name had to change
     config: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -102,7 +104,7 @@ class _Taking:
 
     def batch(self, batch: Batch) -> None:
         if batch.rows is not None and len(batch.rows.steps):
-            number = self.spool.add(Part.of(batch.rows))
+            number = self.spool.add(Part.of(self._renamed(batch.rows)))
             slim = replace(batch.rows, columns={}, non_finite=())
             self.rows.append((slim, number))
         for line in batch.log_lines:
@@ -115,6 +117,18 @@ class _Taking:
         for key, value in batch.facts.items():
             self.facts.setdefault(key, self._clean(value))
         self.problems.extend(self._problem(problem) for problem in batch.problems)
+
+    def _renamed(self, rows: Rows) -> Rows:
+        """The rows with metric names that may be stored."""
+        for name in {*rows.columns, *(each.name for each in rows.non_finite)} - self.names.keys():
+            self.names[name], found = redact_name(name)
+            self.secrets += found
+            self.harmless &= not found
+        if self.harmless:
+            return rows
+        columns = {self.names[name]: column for name, column in rows.columns.items()}
+        odd = tuple(replace(each, name=self.names[each.name]) for each in rows.non_finite)
+        return replace(rows, columns=columns, non_finite=odd)
 
     def _clean(self, text: str) -> str:
         short, found = redact(text)

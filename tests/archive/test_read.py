@@ -98,3 +98,12 @@ def test_the_cache_keeps_bytes_by_room_and_key(made: Made) -> None:
     assert archive.cached("reports", "k") is None
     assert archive.cached("reports", "l/" + "x" * 300) == b"two"
     assert archive.cached("other", "k") == b"three"
+
+
+def test_a_secret_in_a_metric_name_is_not_stored(made: Made) -> None:
+    token = "hf" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3gH5"
+    made.jsonl("a/m.jsonl", [(1, {f"score/{token}": 0.5, "x": 1}), (2, {f"score/{token}": None, "x": 2})])
+    run = made.run()
+    assert sorted(made.archive.columns(run.id).values()) == ["score/[redacted:hf-token]", "x"]
+    assert [row[2] for row in made.extras()] == ["score/[redacted:hf-token]"]
+    assert [p.kind for p in run.problems] == ["redacted"]
