@@ -76,15 +76,15 @@ def relation(a: Peek, b: Peek) -> Relation:
     shared = sorted(a.steps.keys() & b.steps.keys())
     if not shared or a.first is None or b.first is None:
         return Relation.APART
-    pairs = [
-        (a.steps[s][name], b.steps[s][name])
-        for s in shared
-        for name in sorted(a.steps[s].keys() & b.steps[s].keys())
-    ]
+    common = [(s, name) for s in shared for name in sorted(a.steps[s].keys() & b.steps[s].keys())]
+    pairs = [(a.steps[s][name], b.steps[s][name]) for s, name in common]
     together = a.first == b.first or max(a.first, b.first) <= 1
     if not pairs:
         return Relation.CONTRADICT if a.format == b.format and together else Relation.COMPLETE
-    return _compared(np.array(pairs), together)
+    found = _compared(np.array(pairs), together)
+    if found is Relation.AGREE and all(name.startswith("val") for _, name in common):
+        return Relation.APART  # two trainings of one model begin with the same validation
+    return found
 
 
 def _compared(pairs: np.ndarray, together: bool) -> Relation:

@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -58,11 +58,12 @@ def _update(runs: Path, home: Path, jobs: int, say: Callable[[str], None]) -> Up
     listing = walk(runs, home)
     found = discover(runs.resolve(), listing, _unchanged(listing, old), old.groups)
     entries, faults = removed.load(runs) if runs.is_dir() else ((), ())
-    states = {plan.id: _state(plan, listing) for plan in found.runs}
+    seen = {each.path: each.state for each in listing.files}
+    states = {plan.id: _state(plan, seen) for plan in found.runs}
     stale = [plan for plan in found.runs if not _fresh(plan, states[plan.id], old, archive)]
     if stale:
         say(f"reading {len(stale)} of {len(found.runs)} runs")
-    built = dict(_build_all([_with_shas(plan, old, listing) for plan in stale], archive, jobs, say))
+    built = dict(_build_all([_with_shas(plan, old, seen) for plan in stale], archive, jobs, say))
     lost = tuple(each for each in built.values() if isinstance(each, Problem))
     changed = tuple(sorted(key for key, each in built.items() if isinstance(each, Built) and each.changed))
     gone = _clean(archive, {plan.id for plan in found.runs})
@@ -96,11 +97,10 @@ def _unchanged(listing: Listing, old: Manifest) -> dict[str, str]:
     return known
 
 
-def _state(plan: RunPlan, listing: Listing) -> list[Any]:
+def _state(plan: RunPlan, seen: Mapping[str, tuple[int, int]]) -> list[Any]:
     """What a run looks like from outside: when this is as it was, its files are not opened."""
-    states = {each.path: each.state for each in listing.files}
-    inputs = [[each.path, *states[each.path], each.format] for each in plan.inputs]
-    toml = [plan.toml.path, *states[plan.toml.path]] if plan.toml else []
+    inputs = [[each.path, *seen[each.path], each.format] for each in plan.inputs]
+    toml = [plan.toml.path, *seen[plan.toml.path]] if plan.toml else []
     return [plan.path, inputs, toml, [repr(problem) for problem in plan.problems]]
 
 
@@ -111,13 +111,12 @@ def _fresh(plan: RunPlan, state: list[Any], old: Manifest, archive: Path) -> boo
     return fingerprint_of(archive / plan.id) == str(entry["fingerprint"])
 
 
-def _with_shas(plan: RunPlan, old: Manifest, listing: Listing) -> RunPlan:
+def _with_shas(plan: RunPlan, old: Manifest, seen: Mapping[str, tuple[int, int]]) -> RunPlan:
     """The plan with the hashes of files that are as they were."""
-    states = {each.path: each.state for each in listing.files}
     inputs = []
     for each in plan.inputs:
         entry = old.files.get(each.path)
-        same = entry and (entry["size"], entry["mtime_ns"]) == states[each.path]
+        same = entry and (entry["size"], entry["mtime_ns"]) == seen[each.path]
         inputs.append(replace(each, sha=entry["sha"] or None) if entry and same else each)
     return replace(plan, inputs=tuple(inputs), reader=old.reader)
 

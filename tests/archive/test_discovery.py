@@ -90,6 +90,13 @@ def test_logs_that_begin_later_are_attempts_of_one_run(made: Made) -> None:
     assert [(s.first, s.last) for s in made.run().segments] == [(1, 20), (15, 40)]
 
 
+def test_the_same_first_validation_is_no_agreement(made: Made) -> None:
+    first = [(0, {f"val-core/gsm8k/acc/mean@{n}": 0.1 * n + 0.05 for n in range(1, 9)})]
+    made.jsonl("one.jsonl", first)
+    made.jsonl("two.jsonl", first)
+    assert made.ids() == ["one", "two"]
+
+
 def test_one_value_that_differs_is_no_second_run(made: Made) -> None:
     records = curve(1, 10)
     made.console("a/train.log", records)
