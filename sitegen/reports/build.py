@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import TypeVar
@@ -11,9 +11,9 @@ from sitegen import leaderboards, rules
 from sitegen.archive import Archive
 from sitegen.config import Config
 from sitegen.model import Findings, Leaderboard, Rule
-from sitegen.reports import assemble, codec, digest
-from sitegen.reports.entries import Entry, archive_report, entry, marks
-from sitegen.reports.rows import incident_rows
+from sitegen.reports import codec, digest
+from sitegen.reports.desk import Desk
+from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
 from sitegen.store import Store
 
@@ -32,6 +32,7 @@ class Reports:
         self._cards = tuple(cards)
         self.catalog = tuple(plain(rule) for rule in cards)
         settings = digest.settings(self._cards, config)
+        self.desk = Desk(archive.home, self.catalog)
         self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
 
     def key(self, run: str) -> str:
@@ -45,11 +46,13 @@ class Reports:
 
     def run(self, run: str) -> RunReport:
         """All about `run`, read from its Parquet. Raises KeyError for a run the archive does not hold."""
-        findings = self.findings(run)
-        archive = self._archive
-        return assemble.report(
-            archive.run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
-        )
+        if run not in self._keys:
+            raise KeyError(run)
+        return self.desk.report(run, self.findings(run))
+
+    def keep(self, run: str, made: Entry) -> None:
+        """Remember what pages across runs show of `run`, made at a desk elsewhere."""
+        self._archive.keep(_ROWS, self._keys[run], codec.dumps(made))
 
     @cached_property
     def archive(self) -> ArchiveReport:
@@ -79,17 +82,9 @@ class Reports:
         found = self._cached(_ROWS, self._keys[run], Entry)
         if found is not None:
             return found
-        report = self.run(run)
-        made = entry(report, incident_rows(report, self._times(report)))
-        self._archive.keep(_ROWS, self._keys[run], codec.dumps(made))
+        made = self.desk.entry(self.run(run))
+        self.keep(run, made)
         return made
-
-    def _times(self, report: RunReport) -> Mapping[int, float]:
-        """Step -> Unix seconds for the onsets of the run's incidents."""
-        wanted = {one.first for one in report.incidents if one.first is not None}
-        if not wanted or report.run.ended_at is None:  # a log without any time stamp
-            return {}
-        return {step: time for step, time in self._archive.times(report.run.id).items() if step in wanted}
 
     def _cases(self) -> dict[str, tuple[CaseView, ...]]:
         return {

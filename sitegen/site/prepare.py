@@ -60,14 +60,16 @@ def prepare(
     found = reports.build(archive, config)
     render = renderer(environment(config.templates))
     look = digest(config.templates)
-    pages = [*cross.kept(archive, found.archive, render, config.title, look)]
-    files: dict[str, Content] = dict(api.documents(found.archive))
     drawn = _Runs(archive, found, look, config)
+    pages: list[Page] = []
+    files: dict[str, Content] = {}
     aliases: dict[str, tuple[str, ...]] = {}
     for run, entry in drawn.entries(say):
         pages.append(replace(entry.page, html=""))
         aliases[run] = entry.aliases
         files |= _run_files(archive.steps(run), run, drawn)
+    pages += cross.kept(archive, found.archive, render, config.title, look)
+    files |= api.documents(found.archive)
     # drawn pages come after cached ones: a warm build must not list them in another order
     pages.sort(key=lambda page: page.path)
     taken = [*archive.runs(), *(run for run, _, _ in found.archive.removed)]
@@ -104,9 +106,12 @@ class _Runs:
         self.rendered = len(stale)
         if stale:
             say(f"drawing {len(stale)} of {len(self.keys)} run pages")
-        changed = (self._found.run(run) for run in stale)
-        made = rendering.entries(changed, self._config.templates, len(stale), self._config.jobs)
-        for run, entry in zip(stale, made, strict=True):
+        changed = ((run, self._found.findings(run)) for run in stale)
+        made = rendering.draw(
+            changed, self._found.desk, self._config.templates, len(stale), self._config.jobs
+        )
+        for run, (row, entry) in zip(stale, made, strict=True):
+            self._found.keep(run, row)
             self._archive.keep(rendering.ROOM, self.keys[run], entry.pack())
             yield run, entry
         self._archive.prune(rendering.ROOM, set(self.keys.values()))

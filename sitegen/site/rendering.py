@@ -6,7 +6,7 @@ import hashlib
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +14,11 @@ from pathlib import Path
 import jinja2
 import orjson
 
-from sitegen.model import Page
+from sitegen.model import Findings, Page
 from sitegen.pages import report_md
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
+from sitegen.reports import Desk, Entry
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api, cross
 from sitegen.site.templates import environment
@@ -71,27 +72,41 @@ def entry(report: RunReport, render: Render) -> RunEntry:
     return RunEntry(searchable, document, report.run.aliases, report_md.document(report))
 
 
-def entries(
-    reports: Iterable[RunReport], overrides: Path | None, many: int, jobs: int | None
-) -> Iterator[RunEntry]:
-    """Entries of `reports` in their order; in `jobs` processes where `many` of them are worth it.
+def draw(
+    changed: Iterable[tuple[str, Findings]], desk: Desk, overrides: Path | None, many: int, jobs: int | None
+) -> Iterator[tuple[Entry, RunEntry]]:
+    """What pages across runs show of each run, and its own page, in the order of `changed`.
 
-    A report is made here and rendered there: at most a few wait, so that memory stays flat.
+    A run is read, reported and rendered in one place; in `jobs` processes where `many` are worth it.
+    At most a few wait to be kept, so that memory stays flat.
     """
     workers = min(jobs or os.cpu_count() or 1, max(1, many // 8))
     if workers < 2 or many < PARALLEL_FROM:
-        render = renderer(environment(overrides))
-        yield from (entry(report, render) for report in reports)
+        bench = Bench(desk, renderer(environment(overrides)))
+        yield from (bench.draw(run, findings) for run, findings in changed)
         return
     context = multiprocessing.get_context("spawn")  # threads of numpy and Arrow do not survive a fork
-    with ProcessPoolExecutor(workers, context, _start, (overrides,)) as pool:
-        waiting: deque[Future[bytes]] = deque()
-        for report in reports:
-            waiting.append(pool.submit(_work, report))
-            if len(waiting) > 2 * workers:
-                yield RunEntry.unpack(waiting.popleft().result())
+    with ProcessPoolExecutor(workers, context, _start, (desk, overrides)) as pool:
+        waiting: deque[Future[tuple[Entry, RunEntry]]] = deque()
+        for run, findings in changed:
+            waiting.append(pool.submit(_work, run, findings))
+            if len(waiting) > 4 * workers:
+                yield waiting.popleft().result()
         while waiting:
-            yield RunEntry.unpack(waiting.popleft().result())
+            yield waiting.popleft().result()
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A desk and templates: all that a process needs to draw runs."""
+
+    desk: Desk
+    render: Render
+
+    def draw(self, run: str, findings: Findings) -> tuple[Entry, RunEntry]:
+        """Read, report and render `run`."""
+        report = self.desk.report(run, findings)
+        return self.desk.entry(report), entry(report, self.render)
 
 
 def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
@@ -102,14 +117,14 @@ def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in pairs if value)
 
 
-_render: Callable[..., str] | None = None  # one per worker process
+_bench: Bench | None = None  # one per worker process
 
 
-def _start(overrides: Path | None) -> None:
-    global _render  # the environment compiles templates once per process
-    _render = renderer(environment(overrides))
+def _start(desk: Desk, overrides: Path | None) -> None:
+    global _bench  # the environment compiles templates once per process
+    _bench = Bench(desk, renderer(environment(overrides)))
 
 
-def _work(report: RunReport) -> bytes:
-    assert _render is not None
-    return entry(report, _render).pack()
+def _work(run: str, findings: Findings) -> tuple[Entry, RunEntry]:
+    assert _bench is not None
+    return _bench.draw(run, findings)

@@ -1,0 +1,46 @@
+"""The report of one run, made wherever there is time: a desk can be sent to another process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitegen.archive import Archive
+from sitegen.model import Findings, Rule
+from sitegen.reports import assemble
+from sitegen.reports.entries import Entry, entry
+from sitegen.reports.rows import incident_rows
+from sitegen.reports.shapes import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What it takes to report on any run of an archive.
+
+    Args:
+        home: the `.sitegen` folder.
+        catalog: rules as pages know them.
+    """
+
+    home: Path
+    catalog: tuple[Rule, ...]
+
+    def report(self, run: str, findings: Findings) -> RunReport:
+        """All about `run`, read from its Parquet. Raises ArchiveError for a run that is not there."""
+        archive = Archive(self.home)
+        return assemble.report(
+            archive.run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
+        )
+
+    def entry(self, report: RunReport) -> Entry:
+        """What pages across runs know of it."""
+        return entry(report, incident_rows(report, self._times(report)))
+
+    def _times(self, report: RunReport) -> Mapping[int, float]:
+        """Step -> Unix seconds for the onsets of the run's incidents."""
+        wanted = {one.first for one in report.incidents if one.first is not None}
+        if not wanted or report.run.ended_at is None:  # a log without any time stamp
+            return {}
+        times = Archive(self.home).times(report.run.id)
+        return {step: time for step, time in times.items() if step in wanted}
