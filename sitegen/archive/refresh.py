@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from sitegen.archive import manifest as store
-from sitegen.archive import removed
-from sitegen.archive.build import Built, RunPlan, build, fingerprint_of, reader_version
+from sitegen.archive import processes, removed
+from sitegen.archive.build import Built, RunPlan, fingerprint_of, reader_version
 from sitegen.archive.discovery import Discovery, discover
 from sitegen.archive.lock import locked
 from sitegen.archive.manifest import Manifest
+from sitegen.archive.processes import Result
 from sitegen.archive.walk import Listing, walk
 from sitegen.errors import Problem
 
@@ -126,7 +122,7 @@ def _manifest(
     found: Discovery,
     listing: Listing,
     states: dict[str, list[Any]],
-    built: dict[str, Built | Problem],
+    built: dict[str, Result],
 ) -> Manifest:
     read = {path: sha for each in built.values() if isinstance(each, Built) for path, sha in each.shas}
     files = {}
@@ -160,75 +156,15 @@ def _clean(archive: Path, kept: set[str]) -> tuple[str, ...]:
 
 def _build_all(
     plans: list[RunPlan], archive: Path, jobs: int, say: Callable[[str], None]
-) -> Iterator[tuple[str, Built | Problem]]:
+) -> Iterator[tuple[str, Result]]:
     """Build runs, the biggest first; a run that fails becomes a problem and keeps its last good folder."""
     sizes = {plan.id: sum(each.size for each in plan.inputs) for plan in plans}
     ordered = sorted(plans, key=lambda plan: (-sizes[plan.id], plan.id))
     if jobs > 1 and len(plans) > 1 and sum(sizes.values()) > SMALL:
-        done = _in_processes(ordered, archive, min(jobs, len(plans)))
+        done = processes.side_by_side(ordered, archive, min(jobs, len(plans)))
     else:
-        done = ((plan, _attempt(plan, archive)) for plan in ordered)
+        done = ((plan, processes.attempt(plan, archive)) for plan in ordered)
     for plan, result in done:
         if isinstance(result, Built) and result.changed:
             say(f"read {plan.id}")
         yield plan.id, result
-
-
-def _attempt(plan: RunPlan, archive: Path) -> Built | Problem:
-    try:
-        return build(plan, archive)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        return Problem(plan.path, None, "internal", f"the run could not be written to the archive: {reason}")
-    except Exception as error:  # one bad run never stops the others
-        what = f"the run could not be built ({type(error).__name__})"
-        return Problem(plan.path, None, "internal", what, "Please report it with the run's files.")
-
-
-def _in_processes(
-    plans: Iterable[RunPlan], archive: Path, jobs: int
-) -> Iterator[tuple[RunPlan, Built | Problem]]:
-    """Build in `jobs` processes, this one among them; starting one costs as much as reading 50 MB.
-
-    The others take the biggest runs, this one the smallest that is left. What a dying process left undone is
-    tried again, each run in a process of its own.
-    """
-    left = deque(plans)
-    busy: dict[Future[Built | Problem], RunPlan] = {}
-    undone: list[RunPlan] = []
-    with _pool(jobs - 1) as pool:
-        while left or busy:
-            while left and len(busy) < 2 * (jobs - 1) and not undone:
-                plan = left.popleft()
-                try:
-                    busy[pool.submit(_attempt, plan, archive)] = plan
-                except BrokenProcessPool:
-                    undone.append(plan)
-            if left:
-                plan = left.pop()
-                yield plan, _attempt(plan, archive)
-            for future in wait(busy, 0 if left else None, FIRST_COMPLETED).done:
-                plan = busy.pop(future)
-                try:
-                    yield plan, future.result()
-                except BrokenProcessPool:
-                    undone.append(plan)
-    for plan in undone:
-        yield plan, _alone(plan, archive)
-
-
-def _alone(plan: RunPlan, archive: Path) -> Built | Problem:
-    try:
-        with _pool(1) as pool:
-            return pool.submit(_attempt, plan, archive).result()
-    except BrokenProcessPool:
-        hint = "It may have run out of memory."
-        return Problem(plan.path, None, "internal", "the process that read the run died", hint)
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    # Not fork: the caller may have threads (mkdocs serve has), and a forked lock may never open again.
-    # Records are trees of lists and floats: looking for cycles among them costs a fifth of the reading time.
-    return ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=gc.set_threshold, initargs=(200_000, 50, 100)
-    )

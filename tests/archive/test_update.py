@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import multiprocessing
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from sitegen import archive
+from sitegen.archive import processes
 from sitegen.archive import refresh as module
-from sitegen.errors import ArchiveError
+from sitegen.archive.build import Built, RunPlan
+from sitegen.errors import ArchiveError, Problem
 from sitegen.ingest import filelogger
 from sitegen.ingest.source import Source
 from sitegen.model import Batch
@@ -138,6 +143,42 @@ def test_processes_give_the_same_bytes_as_one(
     assert contents(made.home) == contents(tmp_path / "pool")
 
 
+def test_a_script_without_a_main_guard_may_call_it(made: Made) -> None:
+    some_runs(made)
+    lines = (
+        "from pathlib import Path",
+        "from sitegen import archive",
+        "from sitegen.archive import refresh",
+        "refresh.SMALL = 0",
+        f"print('called', archive.update(Path({str(made.runs)!r}), Path({str(made.home)!r}), jobs=3).changed)",
+    )
+    done = subprocess.run(
+        [sys.executable, "-"], input="\n".join(lines), capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "called ('a', 'b', 'c')\n"
+    assert done.stderr == ""
+
+
+def test_a_process_that_dies_is_a_problem_of_its_run(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    some_runs(made)
+    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(processes, "attempt", die_on_a)
+    update = made.update(jobs=2)
+    assert [(p.path, p.kind) for p in update.problems] == [("a", "internal")]
+    assert "died" in update.problems[0].message
+    assert made.archive.runs() == ("b", "c")
+
+
+def die_on_a(plan: RunPlan, folder: Path) -> Built | Problem:
+    """Stands in for a reader that the system kills."""
+    if plan.id == "a" and multiprocessing.parent_process() is not None:
+        os._exit(9)
+    return real_attempt(plan, folder)
+
+
+real_attempt = processes.attempt
+
+
 def test_no_file_of_the_archive_names_the_machine(made: Made, tmp_path: Path) -> None:
     some_runs(made)
     made.update()
@@ -172,17 +213,17 @@ def test_a_run_that_cannot_be_built_is_a_problem_and_stops_no_other(
 ) -> None:
     made.jsonl("a/m.jsonl", curve(1, 5))
     made.jsonl("b/m.jsonl", curve(1, 5))
-    real = module.build
+    real = processes.build
 
-    def failing(plan: module.RunPlan, folder: Path) -> module.Built:
+    def failing(plan: RunPlan, folder: Path) -> Built:
         if plan.id == "a":
             raise RuntimeError
         return real(plan, folder)
 
-    monkeypatch.setattr(module, "build", failing)
+    monkeypatch.setattr(processes, "build", failing)
     assert made.ids() == ["b"]
     assert [(p.path, p.kind) for p in made.last.problems] == [("a", "internal")]
-    monkeypatch.setattr(module, "build", real)
+    monkeypatch.setattr(processes, "build", real)
     assert made.ids() == ["a", "b"]
 
 
@@ -193,10 +234,10 @@ def test_a_run_that_can_no_longer_be_built_keeps_its_last_good_state(
     made.update()
     made.jsonl("a/m.jsonl", curve(1, 9))
 
-    def failing(plan: module.RunPlan, folder: Path) -> module.Built:
+    def failing(plan: RunPlan, folder: Path) -> Built:
         raise RuntimeError
 
-    monkeypatch.setattr(module, "build", failing)
+    monkeypatch.setattr(processes, "build", failing)
     assert made.ids() == ["a"]
     assert made.archive.run("a").last_step == 5
 
