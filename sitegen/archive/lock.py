@@ -12,15 +12,18 @@ from sitegen.errors import ArchiveError
 
 
 @contextmanager
-def locked(home: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Hold the archive's lock; when another build has it, say so and wait. Raises ArchiveError."""
+def locked(home: Path, say: Callable[[str], None], name: str = "lock") -> Iterator[None]:
+    """Hold a lock of the archive; when another build has it, say so and wait. Raises ArchiveError.
+
+    `name` is "lock" for whoever writes the archive, "site.lock" for whoever builds a site from it.
+    """
     try:
         home.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(home / "lock")
+        lock = FileLock(home / name)
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            say(f"another build is writing {home.name}; waiting for it")
+            say(f"another build holds {home.name}/{name}; waiting for it")
             lock.acquire()
     except OSError as error:
         reason = error.strerror or type(error).__name__

@@ -15,6 +15,7 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
 from sitegen import site as sites
+from sitegen.archive import locked
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.mkdocs_plugin.plugin import NAME, SitegenPlugin
@@ -66,17 +67,25 @@ def build(
         config.site_dir = str(staging)
         plugin.settings = plugin.settings.with_paths(runs=runs, home=home)
         plugin.progress, plugin.publishes = progress, True
-        try:
-            mkdocs_build(config)
-            assert plugin.site is not None
-            sites.publish(staging, target, plugin.site.files)
-        except MkDocsException:
-            if plugin.failure is not None:
-                raise plugin.failure from None
-            raise
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-    return Built(target, plugin.site)
+        # Two builds of one archive would share the staging folder: the second waits for the first.
+        with locked(plugin.settings.archive_home, progress or (lambda line: None), "site.lock"):
+            return Built(target, _staged(config, plugin, staging, target))
+
+
+def _staged(config: MkDocsConfig, plugin: SitegenPlugin, staging: Path, target: Path) -> sites.Site:
+    """Build into `staging`, move to `target`, leave no staging behind."""
+    shutil.rmtree(staging, ignore_errors=True)  # of a build that was killed
+    try:
+        mkdocs_build(config)
+        assert plugin.site is not None
+        sites.publish(staging, target, plugin.site.files)
+        return plugin.site
+    except MkDocsException:
+        if plugin.failure is not None:
+            raise plugin.failure from None
+        raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _site_dir(config_file: Path, config: MkDocsConfig) -> Path:

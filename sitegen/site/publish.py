@@ -38,11 +38,13 @@ class Manifest:
     def of(cls, site: Path) -> Manifest:
         """Everything that lies below `site` now, the manifest itself apart."""
         found = (file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
-        return cls(tuple(sorted(name for name in found if name != NAME)))
+        return cls(tuple(sorted(name for name in found if name not in (NAME, f"{NAME}.new"))))
 
     def write(self, site: Path) -> None:
         """Leave the list in `site` for the next build."""
-        (site / NAME).write_text(json.dumps({"files": self.files}, indent=0) + "\n", "utf-8")
+        new = site / f"{NAME}.new"
+        new.write_text(json.dumps({"files": self.files}, indent=0) + "\n", "utf-8")
+        new.replace(site / NAME)
 
 
 Content = bytes | Path | Callable[[], bytes]
@@ -72,6 +74,9 @@ def publish(staging: Path, site: Path, files: Mapping[str, Content] | None = Non
     staged = Manifest.of(staging).files
     before, now = Manifest.read(site), Manifest(tuple(sorted({*staged, *beside})))
     _refuse_foreign(site, before, now)
+    site.mkdir(parents=True, exist_ok=True)
+    # Said before the first move: what a killed build leaves must not look foreign to the next one.
+    Manifest(tuple(sorted({*before.files, *now.files}))).write(site)
     _remove(site, sorted(set(before.files) - set(now.files)))
     for name in staged:
         target = site / name

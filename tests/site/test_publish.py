@@ -50,6 +50,25 @@ def test_a_folder_named_by_mistake_loses_nothing(tmp_path: Path) -> None:
     assert (home / "photo").exists()
 
 
+def test_after_a_build_that_was_killed_half_way_the_next_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    moved = Path.replace
+
+    def killed(source: Path, target: Path) -> Path:
+        if target.name == "b":
+            raise KeyboardInterrupt
+        return moved(source, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        publish(staged(tmp_path, a="1", b="1"), site)
+    monkeypatch.undo()
+    publish(staged(tmp_path, a="2", b="2"), site)
+    assert ((site / "a").read_text(), (site / "b").read_text()) == ("2", "2")
+
+
 def test_a_file_where_the_site_should_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "site").write_text("")
     with pytest.raises(ConfigError, match="expected a folder for the site, found a file"):
