@@ -203,7 +203,7 @@ def _disagreement(noted: Disagreement) -> Problem:
     if noted.kind == "repeat":
         what = f"a step was logged again with other values; the last was kept: {where}"
         return Problem(kept, None, "repeat", what)
-    what = f"differs from {other}, kept is {kept}: {where}"
+    what = f"differs from {kept}, whose values were kept: {where}"
     return Problem(other, None, "conflict", what, "If they are two runs, give each a folder of its own.")
 
 

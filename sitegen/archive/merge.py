@@ -2,7 +2,8 @@
 
 Every source is cut into segments first. A segment joins an attempt that is already known when the two share
 steps and their values agree, or when they log different metrics over the same steps; otherwise it is an
-attempt of its own. Attempts in order of time are the segments of the run, and within one a step is one row.
+attempt of its own. One that says it resumed from a checkpoint of the other is an attempt of its own whatever
+its values. Attempts in order of time are the segments of the run, and within one a step is one row.
 The source with most records goes first, so that a FileLogger file that a resume overwrote
 finds the console log's second segment to join.
 """
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitegen.archive.agree import same
-from sitegen.archive.segments import Names, Split, split
+from sitegen.archive.segments import Names, Split, only_validates, rewrites, split
 from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Records, Staged
 from sitegen.model import Floats, Ints, Segment
@@ -97,7 +98,9 @@ def _attempts(
         for segment, reason in enumerate(splits[s].reasons):
             where = groups[segment]
             others = range(known) if few else range(min(segment, known), min(segment + 1, known))
-            joined = _joined({i: _likeness(staged, s, where, attempts[i], spool) for i in others})
+            apart = [i for i in others if _apart(staged, s, where, reason, attempts[i])]
+            near = [i for i in others if i not in apart]
+            joined = _joined({i: _likeness(staged, s, where, attempts[i], spool) for i in near})
             if not joined:
                 attempts.append(
                     _Attempt(np.unique(staged[s].records.steps[where]), [(s, segment)], reason=reason)
@@ -105,6 +108,10 @@ def _attempts(
                 number[s][where] = len(attempts) - 1
             else:
                 number[s][where] = _spread(staged[s].records.steps[where], joined, attempts)
+            if apart and reason == "resume" and only_validates(_names_of(staged[s], spool)(int(where[0]))):
+                # What is validated first are the weights that were resumed, not a step trained again.
+                step = int(staged[s].records.steps[where[0]])
+                number[s][where[0]] = next((i for i in apart if attempts[i].has(step)), number[s][where[0]])
             for i in np.unique(number[s][where]):
                 mine = where[number[s][where] == i]
                 _grow(attempts[int(i)], s, segment, staged[s].records.steps[mine], mine)
@@ -140,6 +147,16 @@ def _joined(likeness: Mapping[int, tuple[int, int] | None]) -> list[int]:
     found = {i: each[1] for i, each in likeness.items() if each is not None and each[1] <= sum(each) / 3}
     exact = [i for i, unlike in found.items() if unlike == 0]
     return exact or list(found)
+
+
+def _apart(staged: Sequence[Staged], s: int, where: Ints, reason: str, attempt: _Attempt) -> bool:
+    """Whether one of the two resumed from a checkpoint that the other wrote, whatever their values."""
+    form = staged[s].file.format
+    alike = any(staged[source].file.format == form for source, _ in attempt.origin)
+    steps = np.unique(staged[s].records.steps[where])
+    return rewrites(reason, steps, attempt.steps, alike) or rewrites(
+        attempt.reason, attempt.steps, steps, alike
+    )
 
 
 def _likeness(

@@ -17,6 +17,7 @@ from sitegen.archive.stage import Staged
 from sitegen.model import Ints
 
 RESUME_KINDS = ("resumed", "checkpoint_found")
+COPY = 2  # steps that a copy of a log may have lost at its start
 Names = Callable[[int], frozenset[str]]  # record -> names it carries
 
 
@@ -55,11 +56,16 @@ def _resumed(staged: Staged, lines: Ints) -> np.ndarray:
 def _move_validation(steps: Ints, opens: np.ndarray, segment: Ints, names: Names) -> None:
     """Give a validation-only record that opens a segment to the row it validates, if there is one."""
     for i in np.flatnonzero(opens)[1:]:
-        if not all(name.startswith(("val-", "val/", "val_", "test_score")) for name in names(int(i))):
+        if not only_validates(names(int(i))):
             continue
         before = np.flatnonzero((segment[:i] == segment[i] - 1) & (steps[:i] == steps[i]))
         if len(before):
             segment[i] -= 1
+
+
+def only_validates(names: frozenset[str]) -> bool:
+    """Whether a record with these names is a validation and nothing else."""
+    return all(name.startswith(("val-", "val/", "val_", "test_score")) for name in names)
 
 
 def _compact(segment: Ints, reasons: list[str]) -> Split:
@@ -68,3 +74,14 @@ def _compact(segment: Ints, reasons: list[str]) -> Split:
     number = np.zeros(int(kept[-1]) + 1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     return Split(number[segment], tuple(reasons[i] for i in kept))
+
+
+def rewrites(reason: str, steps: Ints, earlier: Ints, alike: bool) -> bool:
+    """Whether a segment that resumed a checkpoint is an attempt after the one with steps `earlier`.
+
+    Both arrays ascend. A second copy of the same text begins where the segment begins. A file of another
+    format (not `alike`) may hold both attempts without a step that falls: then it goes on as far.
+    """
+    if reason != "resume" or earlier[0] >= steps[0] - COPY:
+        return False
+    return alike or int(np.isin(steps, earlier).sum()) * 2 < len(steps)

@@ -175,6 +175,57 @@ def test_attempts_come_in_order_of_time_not_of_name(made: Made) -> None:
     assert [s.reason for s in segments] == ["start", "new file", "new file"]
 
 
+RESUMED = ["Resuming from /ckpt/global_step_40", "Setting global step to 40"]
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize(("first", "second"), [("train1.log", "train2.log"), ("train.log.1", "train.log")])
+def test_a_log_that_resumes_rewrites_the_steps_of_the_one_before(
+    made: Made, shift: float, first: str, second: str
+) -> None:
+    made.console(f"a/{first}", curve(1, 50))
+    made.console(f"a/{second}", [*RESUMED, *curve(41, 100, shift=shift)])
+    segments = made.run().segments
+    assert [(s.first, s.last, s.source) for s in segments] == [
+        (1, 50, f"a/{first}"),
+        (41, 100, f"a/{second}"),
+    ]
+    assert segments[1].reason == "resume"
+    rewritten = [step for step, segment, live in made.rows("step", "segment", "live") if not live]
+    assert rewritten == list(range(41, 51))
+    assert made.run().problems == ()
+
+
+def test_of_metrics_that_differ_in_part_the_resumed_attempt_lives(made: Made) -> None:
+    lr = {"actor/lr": 0.5, "actor/kl": 0.25, "actor/clip": 0.125, "perf/mfu": 0.375}
+    made.console("a/1.log", [(s, {SCORE: s * 0.5, **lr}) for s in range(1, 51)])
+    made.console("a/2.log", [*RESUMED, *((s, {SCORE: s * 0.125, **lr}) for s in range(41, 61))])
+    made.run()
+    assert [v for s, v, live in made.rows("step", SCORE, "live") if s == 45] == [22.5, 5.625]
+
+
+def test_a_second_copy_of_a_resumed_log_is_no_attempt(made: Made) -> None:
+    text = [*curve(1, 50), *RESUMED, *curve(41, 100, shift=0.5)]
+    made.console("a/train.log", text)
+    made.console("a/output.log", text)
+    assert [(s.first, s.last) for s in made.run().segments] == [(1, 50), (41, 100)]
+
+
+def test_a_file_of_metrics_that_holds_both_attempts_joins_them(made: Made) -> None:
+    made.jsonl("a/all.jsonl", curve(1, 100))
+    made.console("a/1.log", curve(1, 40))
+    made.console("a/2.log", [*RESUMED, *curve(41, 100)])
+    assert len(made.run().segments) == 1
+
+
+def test_the_first_validation_of_a_resumed_log_leaves_the_step_before_alive(made: Made) -> None:
+    made.console("a/1.log", curve(1, 50))
+    made.console("a/2.log", [*RESUMED, (40, {"val-core/x": 0.5}), *curve(41, 60, shift=0.5)])
+    made.run()
+    assert [(seg, live, val) for s, seg, live, val in made.rows("step", "segment", "live", "val-core/x")
+            if s == 40] == [(0, True, 0.5)]  # fmt: skip
+
+
 def test_metrics_in_two_files_and_debug_in_one_are_one_segment(made: Made) -> None:
     made.flat("a/logs/metrics/0.jsonl", [{"step": s, "reward_mean": s * 0.1} for s in range(1, 11)])
     made.flat("a/logs/metrics/1.jsonl", [{"step": s, "reward_mean": s * 0.1} for s in range(11, 21)])
