@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
 import matplotlib as mpl
@@ -21,6 +22,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from sitegen.charts import fonts, palette
 from sitegen.charts.drawing import Curve, Drawing, Mark
 from sitegen.charts.labels import tick_labels
+from sitegen.charts.scale import within
 from sitegen.model import Floats, Phase
 
 _STYLES = (("-", "—"), ((0, (6, 2)), "– –"), ((0, (2, 1.5)), "···"))  # colour is never the only sign
@@ -31,7 +33,7 @@ _MOST_MARKS = 10
 
 def draw(drawing: Drawing, form: str = "png") -> bytes:
     """`drawing` as "png" or "svg". Raises ValueError where no curve has a value."""
-    curves = [curve for curve in drawing.curves if len(curve.steps)]
+    curves = [replace(one, values=within(one.values)) for one in drawing.curves if len(one.steps)]
     if not curves:
         raise ValueError("nothing to draw: no curve has a value")
     with mpl.rc_context(), _own_style():

@@ -27,7 +27,7 @@ def near_and_far(
     """
     if not limits:
         return [], [], []
-    lo, hi = scale.robust_range(np.clip(values, -1e300, 1e300))
+    lo, hi = scale.robust_range(scale.within(values))
     lo, hi = min(lo, *show, hi), max(hi, *show, lo)
     reach = _FAR * ((hi - lo) or abs(hi) or 1.0)
     seen = {id(one): [v for v in one.values if lo - reach <= v <= hi + reach] for one in limits}

@@ -14,7 +14,7 @@ from sitegen.model import Floats
 _REACH = 1.5  # spans of the core that still belong to the picture
 _LOG_RATIO = 2000.0  # a positive core over more than three decades reads better on a log axis
 _WIDEST = 7  # characters of a label
-_HUGE = 1e300  # differences of larger doubles overflow
+_HUGE, _TINY = 1e300, 1e-300  # doubles beyond leave no room to subtract, add up and divide
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,22 @@ class Axis:
     def units(self, values: Floats) -> Floats:
         """`values` (n,) in axis units; on a log axis values <= 0 lie below the border."""
         if not self.log:
-            return np.clip(values, -_HUGE, _HUGE)
+            return within(values)
         floor = 10.0 ** (self.lo - 1.0)
-        return np.asarray(np.log10(np.maximum(values, floor)))
+        return np.asarray(np.log10(np.maximum(within(values), floor)))
+
+
+def within(values: Floats) -> Floats:
+    """`values` (n,) as a picture can count with them: at most 1e300 in size, and 0 below 1e-300."""
+    clipped = np.clip(values, -_HUGE, _HUGE)
+    return np.where(np.abs(clipped) < _TINY, 0.0, clipped)
 
 
 def axis(values: Floats, also: Iterable[float] = (), ticks: int = 4) -> Axis:
     """The axis for finite `values` (n,), n >= 1, that also shows the numbers `also` (thresholds)."""
-    values = np.clip(values, -_HUGE, _HUGE)
+    values = within(values)
     lo, hi = robust_range(values)
-    extra = [x for x in also if math.isfinite(x)]
+    extra = within(np.array([x for x in also if math.isfinite(x)])).tolist()
     lo, hi = min([lo, *extra]), max([hi, *extra])
     if _is_log(values, lo, hi):
         return _log_axis(lo, hi)

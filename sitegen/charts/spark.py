@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup, escape
 
-from sitegen.charts import paths
+from sitegen.charts import paths, scale
 from sitegen.charts.labels import human
 from sitegen.charts.markup import drawn
 from sitegen.model import Floats
@@ -53,7 +53,7 @@ def spark(
 
 
 def _levels(values: Floats) -> Floats:
-    values = np.clip(values, -1e300, 1e300)
+    values = scale.within(values)
     lo, hi = float(values.min()), float(values.max())
     if lo == hi:
         return np.full(values.size, _HEIGHT / 2)
@@ -64,10 +64,10 @@ def _thin(values: Floats) -> Floats:
     """At most 60 of (n,) values: of each stretch the value furthest from the median of all."""
     if values.size <= _POINTS or np.isnan(values).all():
         return values
-    middle = float(np.nanmedian(values))
-    parts = np.array_split(values, _POINTS)
-    far = [part[np.argmax(np.where(np.isnan(part), -1.0, np.abs(part - middle)))] for part in parts]
-    return np.array(far)
+    level = scale.within(values)
+    far = np.where(np.isnan(values), -1.0, np.abs(level - np.nanmedian(level)))
+    places = np.array_split(np.arange(values.size), _POINTS)
+    return values[[part[np.argmax(far[part])] for part in places]]
 
 
 def _ticks(marks: Sequence[tuple[float, str]]) -> str:

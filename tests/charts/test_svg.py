@@ -201,3 +201,32 @@ def test_an_overview_chart_stays_below_ten_kilobytes_and_a_small_one_below_three
     frame = Frame(1, 5000, (Span("climb", 1, 5000),), (Mark(50, "error", "X", "X"),))
     assert len(charts.chart(series(NOISE), frame, FULL)) < 10_000
     assert len(charts.chart(series(NOISE), frame, SMALL, behind="b")) < 3_000
+
+
+HUGE, SMALLEST = 1.7e308, 5e-324
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "values",
+    [
+        [HUGE, -HUGE],
+        [HUGE, -0.0, float("nan"), -HUGE] * 75,
+        [HUGE, HUGE],
+        [SMALLEST, 0.0],
+        [SMALLEST, HUGE] * 40,
+        [0.5, 1.0],
+    ],
+)
+@pytest.mark.parametrize("limit", [HUGE, -HUGE, SMALLEST])
+def test_the_ends_of_the_doubles_can_be_drawn(values: list[float], limit: float) -> None:
+    frame = Frame(1, len(values))
+    threshold = Limit("limit", (1, len(values)), (limit, limit))
+    for show in ((), (limit,)):
+        svg = charts.chart(series(values), frame, limits=[threshold], show=show)
+        assert paths(svg, "sg-line")
+    assert paths(charts.spark(values), "sg-line")
+
+
+def test_a_spark_says_the_numbers_as_logged() -> None:
+    assert "from 1.7e308 to -1.7e308" in charts.spark([HUGE, -HUGE])
