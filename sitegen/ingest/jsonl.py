@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import BinaryIO
 
 import orjson
 
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.jsonrows import Records
-from sitegen.ingest.source import Source, blocks
+from sitegen.ingest.source import BLOCK, MAX_LINE, Source
 from sitegen.model import Batch
 
 Record = tuple[int, float, Mapping[str, object]]  # step, Unix seconds or NaN, values
@@ -87,7 +89,7 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
     """
     faults = Faults(source.path)
     with source.open() as stream:
-        for first, lines, is_whole in blocks(stream, too_long=faults.too_long):
+        for first, lines, is_whole in _blocks(stream, faults):
             records = Records(faults)
             if prefix is not None:
                 lines = [_without(prefix, line) for line in lines]
@@ -95,7 +97,7 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
                 try:
                     value = orjson.loads(line)  # one array of all lines would be slower: measured
                 except orjson.JSONDecodeError:
-                    _odd_line(line.strip(b"\0 \t\r"), number, is_whole, records, unpack)
+                    _odd_line(line.strip(b"\0 \t\r\n"), number, is_whole, records, unpack)
                 else:
                     _value(value, number, records, unpack)
                 if records.full:
@@ -105,6 +107,36 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
                 yield Batch(rows=records.rows())
     if problems := faults.problems():
         yield Batch(problems=problems)
+
+
+def _blocks(stream: BinaryIO, faults: Faults) -> Iterator[tuple[int, list[bytes], bool]]:
+    """As `source.blocks`, with the line ends: twice as fast where lines are long."""
+    number = 1
+    while lines := _some_lines(stream):
+        if len(lines[-1]) > MAX_LINE:
+            lines[-1] = _skip_line(stream)
+            faults.too_long(number + len(lines) - 1)
+        yield number, lines, lines[-1].endswith(b"\n")
+        number += len(lines)
+
+
+def _some_lines(stream: BinaryIO) -> list[bytes]:
+    """Lines up to a size, or to one that is too long; none at the end."""
+    lines, room = [], BLOCK
+    for line in iter(partial(stream.readline, MAX_LINE + 1), b""):
+        lines.append(line)
+        room -= len(line)
+        if room <= 0 or len(line) > MAX_LINE:
+            break
+    return lines
+
+
+def _skip_line(stream: BinaryIO) -> bytes:
+    """Read to the end of a line; an empty line in its place."""
+    while chunk := stream.readline(BLOCK):
+        if chunk.endswith(b"\n"):
+            return b"\n"
+    return b""
 
 
 def _without(prefix: re.Pattern[bytes], line: bytes) -> bytes:

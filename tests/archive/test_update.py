@@ -150,7 +150,8 @@ def test_a_script_without_a_main_guard_may_call_it(made: Made) -> None:
         "from sitegen import archive",
         "from sitegen.archive import refresh",
         "refresh.SMALL = 0",
-        f"print('called', archive.update(Path({str(made.runs)!r}), Path({str(made.home)!r}), jobs=3).changed)",
+        f"runs, home = Path({str(made.runs)!r}), Path({str(made.home)!r})",
+        "print('called', archive.update(runs, home, jobs=3).changed)",
     )
     done = subprocess.run(
         [sys.executable, "-"], input="\n".join(lines), capture_output=True, text=True, timeout=120

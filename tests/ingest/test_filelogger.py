@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sitegen.errors import Problem
-from sitegen.ingest import filelogger, jsonfaults, jsonrows
+from sitegen.ingest import filelogger, jsonfaults, jsonl, jsonrows
 from sitegen.ingest.source import Source
 
 
@@ -180,6 +180,13 @@ def test_broken_unicode_escapes_become_text_that_can_be_stored(tmp_path: Path) -
     found = Read(b'{"step":1,"data":{"a\\ud800":1.0}}\n', tmp_path)
     (name,) = found.rows[0][2]
     assert name.encode("utf-8").decode() == name
+
+
+def test_a_line_too_long_to_hold_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "MAX_LINE", 100)
+    found = Read(record(1, a=1.0) + b"x" * 5000 + b"\n" + record(2, a=2.0), tmp_path)
+    assert [(step, line) for step, line, _ in found.rows] == [(1, 1), (2, 3)]
+    assert found.kinds == [("too-long", 2)]
 
 
 def test_chunks_are_bounded(tmp_path: Path) -> None:
