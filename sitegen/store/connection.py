@@ -75,12 +75,13 @@ def within(connection: Connection, seconds: float = SECONDS) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
+        timer.join()  # a thread that is left when Python exits can bring the process down
 
 
 def arrow(connection: Connection, sql: str, params: Parameters | None = None) -> pa.Table:
     """The rows of one SELECT. A cursor of its own, so that no earlier result is in the way."""
-    cursor = connection.cursor()
-    rows: pa.Table = cursor.sql(sql, params=dict(params or {})).to_arrow_table()
+    with connection.cursor() as cursor:
+        rows: pa.Table = cursor.sql(sql, params=dict(params or {})).to_arrow_table()
     return rows
 
 

@@ -130,7 +130,7 @@ def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:
             "files",
             pa.table({"run": list(files), "path": [str(path) for path in files.values()]}),
         )
-        _read(connection, [str(path) for path in files.values()], plan.columns)
+        _read(connection, [str(path) for path in files.values()], plan.columns, plan.holders)
         raw = arrow(connection, plan.raw())
         return Frame(wanted, raw, _validations(connection, plan), _non_finite(connection, files))
 
@@ -200,13 +200,14 @@ class _Plan:
         return f"SELECT {listed} FROM stored ORDER BY run, row"  # noqa: S608
 
 
-def _read(connection: Connection, paths: list[str], columns: Iterable[str]) -> None:
-    """Table `stored`: the columns needed, united over the runs, each row with its run."""
+def _read(connection: Connection, paths: list[str], columns: Iterable[str], there: Iterable[str]) -> None:
+    """Table `stored`: the columns needed of those there, united over the runs, each row with its run."""
+    filename = free_name("filename", there)
     names = "".join(f", p.{identifier(column)}" for column in sorted(columns))
     connection.execute(
         f"CREATE TABLE stored AS SELECT f.run, p.row, p.segment, p.step, p.live, p.time, p.cut{names} "  # noqa: S608
-        "FROM read_parquet($paths, union_by_name = true, filename = true) p "
-        "JOIN files f ON f.path = p.filename",
+        f"FROM read_parquet($paths, union_by_name = true, filename = {text(filename)}) p "
+        f"JOIN files f ON f.path = p.{identifier(filename)}",
         {"paths": paths},
     )
 
@@ -251,6 +252,14 @@ def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
 def _any(values: Sequence[str]) -> str:
     """Condition that one of `values` is there."""
     return f"coalesce({', '.join(values)}) IS NOT NULL" if values else "false"
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """`name`, or the like of it that is not among `taken`; case does not tell names apart."""
+    used = {other.casefold() for other in taken}
+    return next(
+        filter(lambda free: free not in used, (name, *(f"{name}#{at}" for at in range(2, len(used) + 3))))
+    )
 
 
 def text(value: str) -> str:

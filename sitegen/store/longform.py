@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from sitegen.metrics import glossary
 from sitegen.store.connection import Connection, identifier, put
-from sitegen.store.frames import Shelf, text
+from sitegen.store.frames import Shelf, free_name, text
 
 VIEWS = frozenset({"samples", "raw_samples", "steps", "non_finite"})
 
 #: A file belongs to the run whose folder it lies in; a filter on it drops files before they are opened.
 RUN = "parse_path(filename)[-2]"
+#: What a metric without a name is called in SQL, which has no empty identifiers.
+NAMELESS = "nameless"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,29 @@ class Group:
 
     @property
     def files(self) -> str:
-        """The Parquet files as a table of SQL."""
-        return f"read_parquet([{', '.join(map(text, self.paths))}], filename = true)"
+        """The Parquet files as a table of SQL: their columns and their path, whatever metrics are called."""
+        stored = [column for column, _ in self.columns]
+        name = free_name("filename", stored)
+        listed = ", ".join(map(text, self.paths))
+        return f"read_parquet([{listed}], filename = {text(name)}){self._aliases(name)}"
+
+    @property
+    def run(self) -> str:
+        """SQL of the run of a row of `files`."""
+        return RUN.replace(
+            "filename", identifier(free_name("filename", [column for column, _ in self.columns]))
+        )
+
+    def column(self, stored: str) -> str:
+        """A stored column, quoted for SQL on `files`."""
+        return identifier(stored or free_name(NAMELESS, [column for column, _ in self.columns]))
+
+    def _aliases(self, filename: str) -> str:
+        """Names by position, where a column has none to be called by."""
+        if all(column for column, _ in self.columns):
+            return ""
+        names = [*map(self.column, pq.read_schema(self.paths[0]).names), identifier(filename)]
+        return f" AS found({', '.join(names)})"
 
 
 class Long:
@@ -61,12 +85,14 @@ class Long:
         connection.execute(f"CREATE VIEW {name} AS {sql}")
 
     def _groups(self) -> tuple[Group, ...]:
-        paths: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        paths: dict[tuple[tuple[tuple[str, str], ...], str], list[str]] = {}
         for run in self._runs:
             path = self._shelf.steps(run)
             if path.is_file():
-                paths.setdefault(tuple(sorted(self._shelf.columns(run).items())), []).append(str(path))
-        return tuple(Group(at, columns, tuple(found)) for at, (columns, found) in enumerate(paths.items()))
+                columns = self._shelf.columns(run)
+                alone = run if "" in columns else ""  # a column without a name is known by its position
+                paths.setdefault((tuple(sorted(columns.items())), alone), []).append(str(path))
+        return tuple(Group(at, key[0], tuple(found)) for at, (key, found) in enumerate(paths.items()))
 
     def _name_columns(self, connection: Connection, groups: Sequence[Group]) -> None:
         """Table `named`: what each stored column of each group is."""
@@ -104,14 +130,16 @@ def _exact_names() -> list[tuple[str, str]]:
 def _names(group: Group) -> Iterator[tuple[int, str, str, str, float]]:
     words = glossary()
     keys = words.canonical(name for _, name in group.columns)
-    for stored, name in group.columns:
-        yield group.number, stored, name, keys[name], words.scale(name)
+    for at, (_, name) in enumerate(group.columns):
+        yield group.number, f"m{at}", name, keys[name], words.scale(name)
 
 
 def _unpivoted(group: Group, columns: str) -> str:
-    listed = ", ".join(identifier(stored) for stored, _ in group.columns)
+    """Rows of a group, one per value. Columns go by number: a metric may be called `run` or `path`."""
+    named = ", ".join(f"{group.column(stored)} AS m{at}" for at, (stored, _) in enumerate(group.columns))
+    listed = ", ".join(f"m{at}" for at in range(len(group.columns)))
     return (
-        f"SELECT {columns} FROM (UNPIVOT (SELECT {RUN} AS run, segment, step, source AS path, {listed} "  # noqa: S608
+        f"SELECT {columns} FROM (UNPIVOT (SELECT {group.run} AS run, segment, step, source AS path, {named} "  # noqa: S608
         f"FROM {group.files}) ON {listed} INTO NAME stored VALUE number) u "
         f"JOIN named n ON n.grp = {group.number} AND n.stored = u.stored"
     )
@@ -133,11 +161,11 @@ def _steps(groups: Sequence[Group]) -> Iterator[str]:
     known = {metric.key for metric in glossary().metrics}
     for group in groups:
         values = [
-            f"{identifier(stored)} * {scale!r} AS {identifier(key)}"
-            for _, stored, _, key, scale in _names(group)
+            f"{group.column(stored)} * {scale!r} AS {identifier(key)}"
+            for (stored, _), (_, _, _, key, scale) in zip(group.columns, _names(group), strict=True)
             if key in known
         ]
-        listed = ", ".join([f"{RUN} AS run", "segment", "step", "time", "cut", *values])
+        listed = ", ".join([f"{group.run} AS run", "segment", "step", "time", "cut", *values])
         yield f"SELECT {listed} FROM {group.files} WHERE live"  # noqa: S608
 
 

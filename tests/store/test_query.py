@@ -114,6 +114,38 @@ def test_names_that_differ_in_case_only_stay_apart(store: Store) -> None:
     assert found == [("score", 0.5), ("Critic/Score/Mean", 9.0)]
 
 
+ODD = ("", "nameless", "run", "path", "filename", "number", "stored", "select", 'a"b', "a'b", "m0")
+
+
+def odd_run(shelf: Written) -> Store:
+    """A run whose metrics are called like our own columns, or like nothing at all."""
+    values = {name: [float(at)] for at, name in enumerate(ODD)}
+    shelf.add("odd", {**values, "critic/score/mean": [0.5]}, non_finite=[(1, "run", "nan"), (1, "", "inf")])
+    shelf.add("plain", {"critic/score/mean": [0.25]})
+    return Store(shelf)
+
+
+def test_a_metric_may_have_any_name(shelf: Written) -> None:
+    store = odd_run(shelf)
+    found = dict(ask(store, "SELECT name, value FROM raw_samples WHERE run = 'odd'"))
+    assert found == {**{name: at for at, name in enumerate(ODD)}, "critic/score/mean": 0.5}
+    assert ask(store, "SELECT run, value FROM samples WHERE metric = 'score' ORDER BY run") == [
+        ("odd", 0.5),
+        ("plain", 0.25),
+    ]
+    assert ask(store, "SELECT run, score FROM steps ORDER BY run") == [("odd", 0.5), ("plain", 0.25)]
+    assert ask(store, "SELECT metric, raw FROM non_finite ORDER BY raw") == [("", "inf"), ("run", "nan")]
+
+
+def test_rules_see_runs_whose_metrics_have_odd_names(shelf: Written) -> None:
+    with odd_run(shelf) as store:
+        assert store.select("SELECT run, score FROM steps ORDER BY run") == [
+            {"run": "odd", "score": 0.5},
+            {"run": "plain", "score": 0.25},
+        ]
+        assert [row["name"] for row in store.select("SELECT name FROM events ORDER BY name")] == ["", "run"]
+
+
 def test_steps_are_live_rows(store: Store) -> None:
     assert ask(store, "SELECT step, score, kl_ref FROM steps WHERE run = 'a' ORDER BY step") == [
         (1, 0.1, None),
