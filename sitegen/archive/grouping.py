@@ -4,6 +4,7 @@
 2. A folder that holds logs is a run. Folders that trainers and trackers make inside a run (`logs/metrics/`,
    `wandb/run-…/files/`, `outputs/…`, `rollouts/` …, see `layout`) belong to the folder above them; so does a
    folder below a run whose values agree with that run's (`<project>/<experiment>.jsonl` of the FileLogger).
+   A name alone folds nothing: `console/train.log` beside `baseline/train.log` is a run like its sibling.
 3. A folder is a collection instead, each file a run of its own, when two of its sources contradict each
    other: both begin at step 0 or 1 (or at the same step) and log different values under one name, or nothing
    in common although they are of one format, or they name different projects or experiments. Files with the
@@ -47,11 +48,12 @@ def group(files: Sequence[Found], relate: Relate) -> list[Group]:
     return _folded(groups, relate)
 
 
-def _homes(files: Iterable[Found], relate: Relate) -> dict[str, list[Found]]:
+def _homes(files: Sequence[Found], relate: Relate) -> dict[str, list[Found]]:
     """Files by the folder whose run they belong to."""
     homes = defaultdict(list)
+    alone = _alone(files)
     for each in files:
-        homes[home(each.folder)].append(each)
+        homes[home(each.folder, alone)].append(each)
     structure = [each for each in homes.get("", []) if each.folder]
     others = [found for where, found in homes.items() if where]
     if structure and not all(_agree(structure, found, relate) for found in others):
@@ -60,6 +62,39 @@ def _homes(files: Iterable[Found], relate: Relate) -> dict[str, list[Found]]:
         for each in structure:
             homes[each.folder.split("/")[0]].append(each)
     return {where: found for where, found in homes.items() if found}
+
+
+def _alone(files: Sequence[Found]) -> set[str]:
+    """Folders with a name of structure that are runs all the same.
+
+    `console/train.log` beside `baseline/train.log`, in a folder without a log of its own: these are siblings.
+    """
+    holders = {each.folder for each in files}
+    shapes: dict[str, set[tuple[int, str]]] = defaultdict(
+        set
+    )  # folder -> (depth below it, kind of file) of what it holds
+    for each in files:
+        parts = each.path.split("/")
+        for i in range(1, len(parts)):
+            shapes["/".join(parts[:i])].add((len(parts) - i, _suffix(each.name)))
+    siblings: dict[str, set[tuple[int, str]]] = defaultdict(
+        set
+    )  # folder -> what its folders hold that are no structure
+    for folder, held in shapes.items():
+        above, _, name = folder.rpartition("/")
+        if not is_inside(name):
+            siblings[above] |= held
+    return {
+        folder
+        for folder, held in shapes.items()
+        if (above := folder.rpartition("/")[0]) not in holders and held & siblings[above]
+    }
+
+
+def _suffix(name: str) -> str:
+    """`.log` of `train.log.1.gz`: what is left of a name without what differs from run to run."""
+    kept = name.lower().removesuffix(".gz").removesuffix(".zst").rstrip("0123456789").rstrip(".")
+    return kept[kept.rfind(".") :] if "." in kept else ""
 
 
 def _agree(some: Iterable[Found], others: Sequence[Found], relate: Relate) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 # Only names that a person would hardly give to a run of their own.
 _INSIDE = re.compile(
@@ -26,9 +27,12 @@ def is_inside(name: str) -> bool:
     return _INSIDE.fullmatch(name) is not None
 
 
-def home(folder: str) -> str:
-    """The folder whose run the files of `folder` belong to: the nearest that is no structure; "" is RUNS."""
+def home(folder: str, alone: Container[str] = ()) -> str:
+    """The folder whose run the files of `folder` belong to: the nearest that is no structure; "" is RUNS.
+
+    Folders in `alone` are no structure whatever their name.
+    """
     parts = folder.split("/") if folder else []
-    while parts and is_inside(parts[-1]):
+    while parts and is_inside(parts[-1]) and "/".join(parts) not in alone:
         parts.pop()
     return "/".join(parts)

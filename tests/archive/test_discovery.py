@@ -42,6 +42,14 @@ def test_structure_of_trainers_and_trackers_belongs_to_the_run_above(made: Made)
     assert made.run().steps == 6
 
 
+@pytest.mark.parametrize("above", ["", "sweep/"])
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_a_run_may_be_called_like_structure(made: Made, above: str, shift: float) -> None:
+    for i, name in enumerate(("ansi", "console", "foo")):
+        made.console(f"{above}{name}/train.log", curve(1, 20, shift=i * shift))
+    assert len(made.ids()) == 3
+
+
 def test_the_file_loggers_project_folder_joins_the_console_log_of_the_same_values(made: Made) -> None:
     made.console("a/train.log", [(s, {k: f"{v:.3f}" for k, v in d.items()}) for s, d in curve(1, 6)])
     made.jsonl("a/my_project/my_experiment.jsonl", curve(1, 6))
