@@ -236,6 +236,11 @@ def test_noise_of_validations_has_a_floor(shelf: Written) -> None:
     assert {row["sd"] for row in rows(shelf, "SELECT sd FROM evals")} == {0.015}
 
 
+def test_steps_at_the_ends_of_64_bits_have_a_distance(shelf: Written) -> None:
+    shelf.add("a", {"critic/score/mean": [0.1, 0.2]}, steps=[-(2**63), 2**63 - 1])
+    assert column(shelf, "d_step") == [None, 2.0**64]
+
+
 # --- events --------------------------------------------------------------------------------
 
 

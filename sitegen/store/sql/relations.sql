@@ -51,7 +51,7 @@ WITH told AS (
         AND avg((abs(v * 100 - round(v * 100)) > 1e-6)::INTEGER) > 0.5 AS quantized
     FROM told WHERE v != 0 AND abs(v) < 1000 GROUP BY run
 ), gaps AS (
-    SELECT run, step - lag(step) OVER (PARTITION BY run ORDER BY row) AS d FROM live
+    SELECT run, step::DOUBLE - lag(step) OVER (PARTITION BY run ORDER BY row) AS d FROM live
 ), strides AS (
     SELECT run, count(*) AS rows, greatest(1, coalesce(median(d), 1)) AS stride FROM gaps GROUP BY run
 )
@@ -72,7 +72,7 @@ WITH sized AS (
         least(1.0, CASE WHEN z.plan > 0 AND l.step <= z.plan THEN l.step / z.plan ELSE l.row / z.n END) AS frac,
         l.row <= greatest(z.r20, least(z.n / 4, coalesce(z.lr_warmup_steps, 0) / z.stride),
                           least(z.n / 4, coalesce(z.critic_warmup, 0) / z.stride)) AS warm,
-        l.step - lag(l.step) OVER (PARTITION BY l.run ORDER BY l.row) AS d_step,
+        l.step::DOUBLE - lag(l.step) OVER (PARTITION BY l.run ORDER BY l.row) AS d_step,
         l.total_tokens / nullif(l.response_length + l.prompt_length, 0) AS batch,
         coalesce(l.time_testing, 0) + coalesce(l.time_save_checkpoint, 0) AS time_apart,
         coalesce(l.time_gen, 0) + coalesce(l.time_old_log_prob, 0) + coalesce(l.time_ref, 0) + coalesce(l.time_values, 0)
