@@ -17,20 +17,22 @@ import pyarrow.parquet
 from sitegen import archive as archives
 from sitegen import reports
 from sitegen.cli import options
-from sitegen.cli.screen import Screen
+from sitegen.cli.screen import Screen, clean
 from sitegen.config import Config
 from sitegen.model import Findings
-from sitegen.reports.status import status
+from sitegen.reports.status import state, status
 from sitegen.store import Store
 
 _FORMATS = ("table", "csv", "json", "parquet")
+#: Ending of a file -> format.
+_ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", ".tsv": "table"}
 
 
 @click.command("query", short_help="Ask the archive in SQL.")
 @click.argument("sql")
 @options.runs_argument
 @click.option(
-    "-f", "--format", "form", type=click.Choice(_FORMATS), help="Default: by the name of -o, else table."
+    "-f", "--format", "form", type=click.Choice(_FORMATS), help="Default: by the ending of -o, else table."
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
 @options.config_option
@@ -48,8 +50,9 @@ def command(
     """Run one SELECT over the runs below RUNS.
 
     \b
-    Tables: runs, steps (wide, canonical names), samples (long), raw_samples (names as logged),
-    non_finite, summary, log_lines, config, phases, incidents, verdicts, problems.
+    Tables: runs, samples (long), steps (wide, canonical names), raw_samples (names as logged),
+    non_finite, summary, log_lines, config, phases, incidents, verdicts, problems; and
+    generations, spans (empty: no format that is read yet carries them).
 
     \b
       sitegen query "SELECT run, max(value) FROM samples WHERE metric = 'score' GROUP BY run"
@@ -65,11 +68,16 @@ def command(
     archive = archives.Archive(config.archive_home)
     with Store(archive) as store:
         findings = _findings(archive, config)
-        table = store.query(sql, findings, lambda run: status(archive.run(run), findings(run)).value)
+        table = store.query(
+            sql,
+            findings,
+            status=lambda run: status(archive.run(run), findings(run)).value,
+            state=lambda run: state(findings(run).phases).value,
+        )
     if form == "table" and out is None:
         numbers = [place for place, field in enumerate(table.schema) if _is_number(field.type)]
         screen.table(table.column_names, _cells(table), numbers)
-        screen.progress(f"{table.num_rows} rows")
+        screen.progress("1 row" if table.num_rows == 1 else f"{table.num_rows} rows")
         return 0
     data = encode(table, form)
     if out is None:
@@ -103,8 +111,16 @@ def encode(table: pa.Table, form: str) -> bytes:
 
 
 def _by_name(out: Path | None) -> str:
-    suffix = out.suffix.lstrip(".").lower() if out else ""
-    return suffix if suffix in _FORMATS else "table"
+    """The format that the ending of `out` means. Raises UsageError for an ending that means none."""
+    if out is None or not out.suffix:
+        return "table"
+    form = _ENDINGS.get(out.suffix.lower())
+    if form is None:
+        raise click.UsageError(
+            f"-o {clean(str(out))}: no format is known by that ending. "
+            f"Known endings: {', '.join(_ENDINGS)}; or say --format ({', '.join(_FORMATS)})."
+        )
+    return form
 
 
 def _flat(table: pa.Table) -> pa.Table:

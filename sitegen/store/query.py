@@ -26,7 +26,10 @@ SECONDS = 600.0
 MEMORY = "3GB"
 
 RUNS: Columns = (
-    *((name, TEXT) for name in ("run", "title", "project", "experiment", "status", "algorithm", "model")),
+    *(
+        (name, TEXT)
+        for name in ("run", "title", "project", "experiment", "status", "state", "algorithm", "model")
+    ),
     *((name, TEXT) for name in ("verl_version", "commit", "hardware")),
     ("gpus", WHOLE),
     *((name, REAL) for name in ("started_at", "ended_at", "wall_s", "gpu_hours")),
@@ -98,15 +101,22 @@ class Question:
         found: runs to answer about.
         findings: what the rules say about a run; asked only if the statement names them.
         status: outcome of a run; asked only if the statement may name it.
+        state: where its training was last; likewise.
     """
 
     def __init__(
-        self, shelf: Shelf, found: Sequence[Run], findings: FindingsOf | None, status: StatusOf | None
+        self,
+        shelf: Shelf,
+        found: Sequence[Run],
+        findings: FindingsOf | None,
+        status: StatusOf | None,
+        state: StatusOf | None = None,
     ) -> None:
         self._shelf = shelf
         self._found = found
         self._findings = findings
         self._status = status
+        self._state = state
 
     def answer(self, sql: str) -> pa.Table:
         """Rows of one SELECT. Raises QueryError with DuckDB's message and the tables there are."""
@@ -120,7 +130,8 @@ class Question:
         try:
             for name in sorted(parsed.tables):
                 self._make(connection, form, name, parsed)
-            return arrow_within(connection.cursor(), parsed.sql, {}, SECONDS)
+            with connection.cursor() as cursor:
+                return arrow_within(cursor, parsed.sql, {}, SECONDS)
         except duckdb.Error as error:
             raise _error(statement.refusal(error)) from None
         except TimedOutError as error:
@@ -138,8 +149,10 @@ class Question:
 
     def _table(self, name: str, parsed: statement.Statement) -> pa.Table:
         if name == "runs":
-            asked = "status" in parsed.words or statement.has_star(parsed)
-            return table(RUNS, (self._run(run, asked) for run in self._found))
+            star = statement.has_star(parsed)
+            status = self._status if star or "status" in parsed.words else None
+            state = self._state if star or "state" in parsed.words else None
+            return table(RUNS, (self._run(run, status, state) for run in self._found))
         if name in OF_FINDINGS:
             return self._of_findings(name)
         if name == "log_lines":
@@ -154,10 +167,10 @@ class Question:
             return facts.summary(self._found)
         return table(GENERATIONS if name == "generations" else SPANS, ())
 
-    def _run(self, run: Run, asked: bool) -> Row:
-        status = self._status(run.id) if asked and self._status else None
+    def _run(self, run: Run, status: StatusOf | None, state: StatusOf | None) -> Row:
+        judged = (told(run.id) if told else None for told in (status, state))
         return (
-            *(run.id, run.title, run.project, run.experiment, status, run.algorithm, run.model),
+            *(run.id, run.title, run.project, run.experiment, *judged, run.algorithm, run.model),
             *(run.verl_version, run.commit, run.hardware, run.gpus),
             *(run.started_at, run.ended_at, run.wall_s, run.gpu_hours),
             *(run.steps, run.first_step, run.last_step, run.planned_steps, len(run.segments)),

@@ -133,18 +133,25 @@ class Store:
         given = {name: value for name, value in (params or {}).items() if name in parsed.parameters}
         return self._run_shut(cursor, parsed.sql, given, seconds)
 
-    def query(self, sql: str, findings: FindingsOf | None = None, status: StatusOf | None = None) -> pa.Table:
+    def query(
+        self,
+        sql: str,
+        findings: FindingsOf | None = None,
+        status: StatusOf | None = None,
+        state: StatusOf | None = None,
+    ) -> pa.Table:
         """Rows of one SELECT on the tables of CONTRACT.md.
 
         Args:
             sql: the statement.
             findings: what the rules say about a run; asked only for phases, incidents and verdicts.
             status: outcome of a run for `runs.status`; NULL without it.
+            state: where its training was last, for `runs.state`; likewise.
 
         Raises:
             QueryError: with DuckDB's message and the tables there are.
         """
-        return Question(self._archive, self.facts(), findings, status).answer(sql)
+        return Question(self._archive, self.facts(), findings, status, state).answer(sql)
 
     def put(self, name: str, rows: pa.Table) -> None:
         """Make relation `name` hold `rows`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
+from sitegen.store.query import TABLES
 from tests.cli.conftest import Sitegen, healthy
 
 
@@ -75,6 +76,28 @@ def test_query_prints_json(sitegen: Sitegen, runs: Path) -> None:
 def test_query_writes_the_format_that_the_name_says(sitegen: Sitegen, runs: Path) -> None:
     assert sitegen("query", SQL, "-o", "out/result.parquet").out == ""
     assert pyarrow.parquet.read_table("out/result.parquet").column("run").to_pylist() == ["bad", "good"]
+
+
+def test_an_ending_that_means_no_format_is_refused(sitegen: Sitegen, runs: Path) -> None:
+    answer = sitegen("query", SQL, "-o", "result.xlsx")
+    assert answer.status == 2 and ".csv, .json, .parquet" in answer.err
+    assert not Path("result.xlsx").exists()
+    assert sitegen("query", SQL, "-o", "result.xlsx", "-f", "csv").status == 0
+
+
+def test_rows_are_counted_in_words(sitegen: Sitegen, runs: Path) -> None:
+    assert sitegen("query", "SELECT 1 AS one").err.splitlines()[-1] == "1 row"
+    assert sitegen("query", SQL).err.splitlines()[-1] == "2 rows"
+
+
+def test_help_names_every_table(sitegen: Sitegen) -> None:
+    text = sitegen("query", "--help").out
+    assert not [name for name in TABLES if name not in text]
+
+
+def test_state_of_runs_can_be_queried(sitegen: Sitegen, runs: Path) -> None:
+    answer = sitegen("query", "SELECT run, status, state FROM runs WHERE run = 'bad'", "-f", "json")
+    assert json.loads(answer.out) == [{"run": "bad", "status": "crashed", "state": "LEARNING"}]
 
 
 def test_parquet_needs_a_file(sitegen: Sitegen, runs: Path) -> None:

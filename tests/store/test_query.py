@@ -24,8 +24,8 @@ from tests.store.written import Written, line
 NAN = float("nan")
 
 CONTRACT = {
-    "runs": "run project experiment status algorithm model started_at ended_at steps first_step last_step "
-    "segments formats",
+    "runs": "run project experiment status state algorithm model started_at ended_at steps first_step "
+    "last_step segments formats",
     "samples": "run segment step metric value",
     "steps": "run step entropy kl_ref score",
     "raw_samples": "run segment step name value source",
@@ -174,6 +174,14 @@ def test_status_is_asked_only_when_it_is_wanted(store: Store) -> None:
         ("a", "healthy"),
         ("b", "healthy"),
     ]
+
+
+def test_state_is_asked_only_when_it_is_wanted(store: Store) -> None:
+    def never(run: str) -> str:
+        raise AssertionError(run)
+
+    answer = ask(store, "SELECT state FROM runs WHERE run = 'a'", status=never, state=lambda run: "LEARNING")
+    assert answer == [("LEARNING",)]
 
 
 def test_findings_are_tables(store: Store) -> None:
