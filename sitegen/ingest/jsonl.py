@@ -21,6 +21,8 @@ from sitegen.model import Batch
 Record = tuple[int, float, Mapping[str, object]]  # step, Unix seconds or NaN, values
 Unpack = Callable[[object], Record | str]  # object of a line -> record, or why it is none
 
+LAST_STEP = 2**53
+
 _PAIR_END = re.compile(rb',\s*"')
 _GLUED = re.compile(rb'.\{\s*"(?:step|_step|global_step)"\s*:', re.DOTALL)
 
@@ -52,15 +54,14 @@ def _storable(value: object) -> object:
 
 
 def whole(value: object) -> int | None:
-    """A step number: an int, or a float or text that spells one. None for anything else."""
-    if type(value) is int:
-        return value if -(2**63) <= value < 2**63 else None
-    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,18}\s*", value):
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-        return value if -(2**63) <= value < 2**63 else None
-    return None
+    """A step number: an int, or a float or text that spells one. None for anything else.
+
+    -1 is what some trainers log before the first step. Beyond 2**53 a number is no longer exact everywhere.
+    """
+    spelled = isinstance(value, str) and re.fullmatch(r"\s*\d{1,18}\s*", value)
+    if spelled or (isinstance(value, float) and value.is_integer()):
+        value = int(value)  # type: ignore[call-overload]
+    return value if type(value) is int and -1 <= value <= LAST_STEP else None
 
 
 def objects(head: bytes, limit: int = 20) -> tuple[list[dict[str, object]], int]:

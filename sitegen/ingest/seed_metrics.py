@@ -61,7 +61,7 @@ def _unpack(value: object) -> jsonl.Record | str:
         return "it is not a JSON object"
     key = _step_key(value)
     if key is None:
-        return f"there is no whole number under any of {', '.join(STEP_KEYS[:4])}, …"
+        return f"there is no whole number from -1 to 2^53 under any of {', '.join(STEP_KEYS[:4])}, …"
     step = jsonl.whole(value.pop(key))
     assert step is not None
     time = math.nan

@@ -169,6 +169,19 @@ def test_what_is_no_whole_number_is_no_step(tmp_path: Path, step: bytes) -> None
     assert found.kinds == [("malformed", 1)]
 
 
+@pytest.mark.parametrize("step", [2**63, 2**53 + 1, -2, -(2**63)])
+def test_a_step_that_no_training_reaches_is_a_bad_line(tmp_path: Path, step: int) -> None:
+    found = Read(record(1, a=1.0) + record(step, a=2.0), tmp_path)
+    assert [step for step, *_ in found.rows] == [1]
+    assert found.kinds == [("malformed", 2)]
+    assert "2^53" in found.problems[0].message
+
+
+@pytest.mark.parametrize("step", [-1, 0, 2**53])
+def test_steps_at_the_edge_are_kept(tmp_path: Path, step: int) -> None:
+    assert [step for step, *_ in Read(record(step, a=1.0), tmp_path).rows] == [step]
+
+
 def test_nesting_without_end_does_not_break_the_reader(tmp_path: Path) -> None:
     deep = b'{"step":1,"data":{"a":' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}}\n"
     found = Read(deep + record(2, a=1.0), tmp_path)
