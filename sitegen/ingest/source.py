@@ -10,7 +10,6 @@ taken. A log that grows while it is read therefore gives the same archive as one
 
 from __future__ import annotations
 
-import codecs
 import io
 import os
 import stat
@@ -23,6 +22,7 @@ from typing import BinaryIO, cast
 import zstandard
 
 from sitegen.errors import Problem, SitegenError
+from sitegen.ingest.streams import Chunks, Limited, as_utf8, buffered
 
 # Text logs pack 4 to 20 times, progress bars up to about 100 times. Beyond 200 times and 128 MiB it is
 # not a log but a bomb; below 128 MiB reading it costs less than finding out.
@@ -75,7 +75,7 @@ class Source:
         """
         raw = self.raw()
         try:
-            return _as_utf8(self._unpacked(raw))
+            return as_utf8(self._unpacked(raw))
         except BaseException:
             raw.close()
             raise
@@ -93,7 +93,7 @@ class Source:
             raise
         if self.size is None:
             return io.BufferedReader(stream, 1 << 16)
-        return io.BufferedReader(_Limited(stream, self.size), 1 << 16)
+        return io.BufferedReader(Limited(stream, self.size), 1 << 16)
 
     def head(self, n: int) -> bytes:
         """The first `n` bytes of the content, fewer when it is shorter. Raises as `open` does."""
@@ -115,9 +115,9 @@ class Source:
     def _unpacked(self, raw: BinaryIO) -> BinaryIO:
         magic = cast(io.BufferedReader, raw).peek(4)[:4]
         if magic[:2] == _GZIP:
-            return _buffered(_Chunks(self._bounded(raw, self._inflate(raw)), raw))
+            return buffered(Chunks(self._bounded(raw, self._inflate(raw)), raw))
         if magic == _ZSTD:
-            return _buffered(_Chunks(self._bounded(raw, self._unzstd(raw)), raw))
+            return buffered(Chunks(self._bounded(raw, self._unzstd(raw)), raw))
         return raw
 
     def _bounded(self, raw: BinaryIO, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -138,9 +138,11 @@ class Source:
                 return
             member = zlib.decompressobj(wbits=31)
             while not member.eof:
+                before = member.copy()
                 try:
                     chunk = member.decompress(data, 1 << 20)
                 except zlib.error as error:
+                    yield _up_to_damage(before, data)
                     return self._torn(f"gzip data is damaged ({error})")
                 if chunk:
                     yield chunk
@@ -180,6 +182,17 @@ class Source:
             self.notes.append(problem)
 
 
+def _up_to_damage(member: zlib._Decompress, data: bytes) -> bytes:
+    """What zlib can unpack of `data` byte by byte: a wrong check sum is found behind good content."""
+    chunks = []
+    try:
+        for i in range(len(data)):
+            chunks.append(member.decompress(data[i : i + 1]))
+    except zlib.error:
+        pass
+    return b"".join(chunks)
+
+
 def blocks(
     stream: BinaryIO, size: int = BLOCK, too_long: Callable[[int], None] | None = None
 ) -> Iterator[tuple[int, list[bytes], bool]]:
@@ -216,91 +229,3 @@ def _skip_line(stream: BinaryIO, size: int) -> tuple[bytes, bool]:
         if end:
             return after, True
     return b"", False
-
-
-class _Limited(io.RawIOBase):
-    """At most `size` bytes of a file."""
-
-    def __init__(self, file: io.FileIO, size: int) -> None:
-        self._file = file
-        self._left = size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(cast(bytearray, buffer))[: self._left]
-        got = self._file.readinto(view) or 0
-        self._left -= got
-        return got
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class _Chunks(io.RawIOBase):
-    """A readable stream over an iterator of byte strings. Closes `below` with itself."""
-
-    def __init__(self, chunks: Iterator[bytes], below: BinaryIO) -> None:
-        self._chunks = chunks
-        self._below = below
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(cast(bytearray, buffer))
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        n = min(len(view), len(self._rest))
-        view[:n] = self._rest[:n]
-        self._rest = self._rest[n:]
-        return n
-
-    def close(self) -> None:
-        self._below.close()
-        super().close()
-
-
-def _buffered(raw: io.RawIOBase) -> BinaryIO:
-    return io.BufferedReader(raw, 1 << 20)
-
-
-def _as_utf8(stream: BinaryIO) -> BinaryIO:
-    head = cast(io.BufferedReader, stream).peek(512)[:512]
-    if head.startswith(codecs.BOM_UTF8):
-        stream.read(3)
-        return stream
-    encoding = _wide_encoding(head)
-    if encoding is None:
-        return stream
-    return _buffered(_Chunks(_transcoded(stream, encoding), stream))
-
-
-def _wide_encoding(head: bytes) -> str | None:
-    """UTF-16, as PowerShell's `>` writes it: by its mark, or by the NUL in every second byte."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if len(head) < 16:
-        return None
-    even, odd = head[0::2].count(0) / len(head[0::2]), head[1::2].count(0) / len(head[1::2])
-    if odd > 0.6 and even < 0.1:
-        return "utf-16-le"
-    if even > 0.6 and odd < 0.1:
-        return "utf-16-be"
-    return None
-
-
-def _transcoded(stream: BinaryIO, encoding: str) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    while chunk := stream.read(1 << 20):
-        yield decoder.decode(chunk).encode("utf-8", "replace")
-    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
