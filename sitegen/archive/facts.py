@@ -18,6 +18,7 @@ _ESTIMATORS = {
     "rloo": "RLOO", "rloo_vectorized": "RLOO", "remax": "ReMax", "opo": "OPO", "gpg": "GPG",
     "gspo": "GSPO", "dapo": "DAPO", "gdpo": "GDPO",
 }  # fmt: skip
+_LONGEST = 1e10  # seconds
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?$")
 
 
@@ -168,9 +169,12 @@ def planned_steps(run: Known) -> int | None:
 
 
 def wall_seconds(all_rows: Mapping[str, float], started: float | None, ended: float | None) -> float | None:
-    """Sum of the logged step times over all rows, rewritten ones were paid for too; else end - start."""
+    """Sum of the logged step times over all rows, rewritten ones were paid for too; else end - start.
+
+    A sum that is negative, infinite or longer than three centuries is no time that passed.
+    """
     for name in STEP_SECONDS:
-        if name in all_rows:
+        if 0 <= all_rows.get(name, -1.0) < _LONGEST:
             return all_rows[name]
     if started is None or ended is None or ended <= started:
         return None

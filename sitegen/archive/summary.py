@@ -44,7 +44,7 @@ class Summing:
         self._high_step = np.where(higher, steps[at_high], self._high_step)
         self._low = np.minimum(self._low, low[rows, at_low])
         self._high = np.maximum(self._high, high[rows, at_high])
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             self._sum += np.where(present, values, 0.0).sum(axis=1)
         self._n += count
 
@@ -98,4 +98,5 @@ class Spent:
         for name, place in self._places.items():
             present = values[place][~np.isnan(values[place])]
             if len(present):
-                self.totals[name] = self.totals.get(name, 0.0) + float(present.sum())
+                with np.errstate(over="ignore", invalid="ignore"):
+                    self.totals[name] = self.totals.get(name, 0.0) + float(present.sum())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from sitegen.model import Findings, LogLine, Rule, Run, Series
 from sitegen.reports import rows, status, timing, validation, verdict, views
 from sitegen.reports.case import Case
@@ -20,6 +22,17 @@ def report(
     catalog: Sequence[Rule],
 ) -> RunReport:
     """All about `run`. Pure: the same arguments give the same report."""
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest doubles: inf, told as unknown
+        return _report(run, findings, series, log_lines, catalog)
+
+
+def _report(
+    run: Run,
+    findings: Findings,
+    series: Mapping[str, Series],
+    log_lines: Sequence[LogLine],
+    catalog: Sequence[Rule],
+) -> RunReport:
     curves = Curves(in_units(series, run.gpus))
     case = _case(run, findings, curves, tuple(log_lines))
     headline = verdict.headline(case)

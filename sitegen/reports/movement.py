@@ -50,6 +50,8 @@ def _amount(metric: str, before: float, after: float) -> str:
     if metric in _LEVELS or before <= 0 or after <= 0:
         return f"from {number(before)} to {number(after)}"
     ratio = after / before
+    if math.isinf(ratio):
+        return f"from {number(before)} to {number(after)}"
     if ratio >= 10:
         return f"{number(round(ratio))}× to {number(after)}"
     if ratio >= 2:
@@ -62,6 +64,6 @@ def _size(fact: Fact) -> float:
     before, after = fact.before, fact.after
     if before is None or after is None or before == after:
         return 0.0
-    if before * after > 0:
-        return abs(math.log(after / before))
+    if before and after and (before > 0) == (after > 0):
+        return abs(math.log(abs(after)) - math.log(abs(before)))  # the ratio itself may overflow
     return 3.0

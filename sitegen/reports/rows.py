@@ -91,4 +91,7 @@ def _reduced(values: Floats, points: int) -> tuple[float | None, ...]:
 
 def _mean(piece: Floats) -> float | None:
     finite = piece[np.isfinite(piece)]
-    return float(f"{np.mean(finite):.5g}") if len(finite) else None
+    if not len(finite):
+        return None
+    mean = float(f"{np.sum(finite / len(finite)):.5g}")  # a sum of large doubles would overflow
+    return mean if np.isfinite(mean) else None

@@ -30,7 +30,7 @@ def parts(curves: Curves) -> tuple[TimingPart, ...]:
     rest = step - _total(_steady(named) if quiet.any() else list(named.values()), len(step))
     other = max(0.0, _known(_median(rest[quiet] if quiet.any() else rest)) or 0.0)
     spread = sum(part.seconds / part.every for part in found) + other
-    if spread <= 0:
+    if not 0 < spread < np.inf:
         return ()
     shares = [_shared(part, spread) for part in found]
     shares.sort(key=lambda part: (-part.share, part.name))
@@ -70,7 +70,8 @@ def seconds_from(curves: Curves, first: int | None) -> float | None:
     if not known.any():
         return None
     after = known if first is None else known & (curves.steps >= first)
-    return float(spent[after].sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _known(float(spent[after].sum()))
 
 
 def _step(curves: Curves) -> Floats:

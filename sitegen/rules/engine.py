@@ -75,7 +75,8 @@ def evaluate_store(store: Store, catalog: Sequence[Definition], overrides: Overr
     """Findings of every run of `store`, which should hold one batch."""
     words = frozenset().union(*(rule.metrics for rule in catalog))
     store.prepare(words)
-    return _Batch(store, catalog, overrides).findings()
+    with np.errstate(over="ignore", invalid="ignore"):  # distances of the largest doubles are inf
+        return _Batch(store, catalog, overrides).findings()
 
 
 class _Batch:
