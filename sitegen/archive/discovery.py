@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen import ingest
-from sitegen.archive import grouping, ids, runtoml
+from sitegen.archive import grouping, ids, runtoml, unclaimed
 from sitegen.archive.build import Input, RunPlan
 from sitegen.archive.layout import home
 from sitegen.archive.peek import Peek, Relation, peek, relation
@@ -44,7 +44,12 @@ def discover(
     tomls = _outermost(listing.files, problems)
     groups = _groups(claimed, kinds, tomls, relating, listing)
     runs = _plans(root, groups, kinds, tomls, problems, [f for f in claimed if _passive(kinds[f.path])])
-    known = {each.path: kinds.get(each.path, "") for each in listing.files}
+    # A file with a problem is looked at again by every update, or the problem would be told once only.
+    known = {
+        each.path: kinds.get(each.path, "")
+        for each in listing.files
+        if each.path in kinds or each.name == runtoml.NAME
+    }
     return Discovery(runs, tuple(problems), _shortened(ignored), known, relating.used)
 
 
@@ -101,12 +106,13 @@ def _claims(
 
 
 def _sniffed(each: Found, problems: list[Problem]) -> str | None:
-    """Format of a file, "" when none claims it, None when it cannot be opened (told as a problem)."""
+    """Format of a file, "" when none claims it, None when something is wrong with it (told as a problem)."""
     source = Source(each.path, each.file, each.size)
     try:
         form = ingest.sniff(source)
-        if form is None:
-            source.probe()
+        if form is None and (problem := unclaimed.why(each, source)):
+            problems.append(problem)
+            return None
         if form is trackers:
             return f"{trackers.NAME}:{trackers.which(each.path, source.head(ingest.HEAD))}"
     except SourceRefused as error:

@@ -215,9 +215,9 @@ def test_many_unread_files_of_a_folder_are_one_problem(made: Made) -> None:
 def test_files_that_nobody_claims_are_listed(made: Made) -> None:
     made.console("a/train.log", curve(1, 6))
     made.file("a/model.bin", os.urandom(2000))
-    made.file("a/empty.log", b"")
+    made.file("a/readme.rst", b"Notes\n")
     made.ids()
-    assert made.last.ignored == ("a/empty.log", "a/model.bin")
+    assert made.last.ignored == ("a/model.bin", "a/readme.rst")
     assert made.archive.ignored() == made.last.ignored
 
 

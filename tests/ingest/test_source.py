@@ -71,6 +71,14 @@ def test_damaged_gzip_data_is_noted(tmp_path: Path) -> None:
     assert [problem.kind for problem in source.notes] == ["truncated"]
 
 
+def test_a_wrong_check_sum_takes_nothing_from_the_content(tmp_path: Path) -> None:
+    text = b"".join(b"line %d\n" % i for i in range(500))
+    packed = gzip.compress(text)
+    source = made(tmp_path, "a.gz", packed[:-8] + b"\x01" * 8)
+    assert content(source) == text
+    assert [problem.kind for problem in source.notes] == ["truncated"]
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(module, "MAX_EXPANDED", 1 << 20)
