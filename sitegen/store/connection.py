@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 
 #: Bytes, as DuckDB writes them. Batches are sized to stay far below.
-MEMORY = "900MB"
+MEMORY = "1500MB"
 THREADS = 2
 SECONDS = 60.0
 

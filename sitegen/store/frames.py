@@ -22,6 +22,11 @@ from sitegen.store.connection import Connection, arrow, identifier, opened, put
 #: Metrics a row can carry although nothing was trained in it.
 PASSIVE = frozenset({"time_testing", "time_save_checkpoint", "time_step", "global_step", "epoch", "val_loss"})
 
+#: Live rows of a run that rules look at, at most. Of a longer run they get every k-th row, with the smallest
+#: k that is enough, and the last one: as if steps had been logged with that stride; relations allow for it.
+#: Values that are not finite, validations and log lines stay complete; so do pages and `sitegen query`.
+ROWS = 50_000
+
 RAW_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("run", pa.string()),
     ("segment", pa.int32()),
@@ -131,8 +136,11 @@ def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:
             pa.table({"run": list(files), "path": [str(path) for path in files.values()]}),
         )
         _read(connection, [str(path) for path in files.values()], plan.columns, plan.holders)
+        validations = _validations(connection, plan)
+        if any(shelf.run(run).steps > ROWS for run in files):
+            _thin(connection, plan.trains())
         raw = arrow(connection, plan.raw())
-        return Frame(wanted, raw, _validations(connection, plan), _non_finite(connection, files))
+        return Frame(wanted, raw, validations, _non_finite(connection, files))
 
 
 def empty_raw(keys: Sequence[str]) -> pa.Table:
@@ -190,13 +198,16 @@ class _Plan:
         ]
         return f"coalesce({', '.join(parts)})" if parts else "NULL::DOUBLE"
 
+    def trains(self) -> str:
+        """Condition that something was trained in a row of `stored`."""
+        active = [self.metric(key) for key in self.keys if key not in PASSIVE and self.sources[key]]
+        checks = sorted({identifier(column) for _, column, _, _ in self.checks})
+        return f"{_any(active)} OR NOT {_any(checks)}"  # a row of values that are not finite trains as well
+
     def raw(self) -> str:
         """SQL that makes the raw table out of `stored`."""
         values = [f"{self.metric(key)} AS {identifier(key)}" for key in self.keys]
-        active = [self.metric(key) for key in self.keys if key not in PASSIVE and self.sources[key]]
-        checks = sorted({identifier(column) for _, column, _, _ in self.checks})
-        trains = f"{_any(active)} OR NOT {_any(checks)}"  # a row of values that are not finite trains as well
-        listed = ", ".join(["run, segment, step, live, time, cut", f"{trains} AS trains", *values])
+        listed = ", ".join(["run, segment, step, live, time, cut", f"{self.trains()} AS trains", *values])
         return f"SELECT {listed} FROM stored ORDER BY run, row"  # noqa: S608
 
 
@@ -209,6 +220,24 @@ def _read(connection: Connection, paths: list[str], columns: Iterable[str], ther
         f"FROM read_parquet($paths, union_by_name = true, filename = {text(filename)}) p "
         f"JOIN files f ON f.path = p.{identifier(filename)}",
         {"paths": paths},
+    )
+
+
+def _thin(connection: Connection, trains: str) -> None:
+    """Take out of `stored` what rules pass over, so that no run has more than ROWS live rows.
+
+    Rows of validations alone are counted apart; none that has a row of training beside it matters to rules.
+    """
+    connection.execute(
+        "CREATE TABLE passed AS SELECT run, row FROM (SELECT run, row, "  # noqa: S608
+        "row_number() OVER kind AS place, count(*) OVER (PARTITION BY run, trains) AS n "
+        f"FROM (SELECT run, row, step, {trains} AS trains FROM stored WHERE live) "
+        "WINDOW kind AS (PARTITION BY run, trains ORDER BY step)) "
+        "WHERE n > $rows AND (place - 1) % ceil(n / ($rows - 1))::BIGINT != 0 AND place != n",
+        {"rows": ROWS},
+    )
+    connection.execute(
+        "DELETE FROM stored USING passed WHERE stored.run = passed.run AND stored.row = passed.row"
     )
 
 

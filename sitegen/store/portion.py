@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sitegen.store import frames
 from sitegen.store.frames import Shelf
 
 #: 100 000 rows with every column that cards name are some 150 MB of tables, twice that while they are made.
@@ -19,7 +20,7 @@ def portions(shelf: Shelf, runs: Sequence[str]) -> Iterator[tuple[str, ...]]:
     portion: list[str] = []
     rows = 0
     for run in runs:
-        more = shelf.run(run).steps
+        more = min(shelf.run(run).steps, frames.ROWS)
         if portion and (rows + more > ROWS or len(portion) == RUNS):
             yield tuple(portion)
             portion, rows = [], 0

@@ -9,10 +9,11 @@ from types import TracebackType
 import duckdb
 import pyarrow as pa
 
-from sitegen.errors import QueryError
+from sitegen.errors import QueryError, SitegenError
 from sitegen.model import LogLine, Run
 from sitegen.store import facts, relations, statement
 from sitegen.store.connection import (
+    MEMORY,
     SECONDS,
     Connection,
     Parameters,
@@ -32,6 +33,8 @@ from sitegen.store.query import FindingsOf, Question, StatusOf
 OF_ROWS = frozenset({"steps", "evals", "events"})
 #: Columns of `steps` that are loaded whatever a statement names.
 ALWAYS = frozenset({"run", "row", "step", "segment", "warm", "w", "stride"})
+#: Runs that a message names.
+NAMED = 5
 
 
 class RefusedError(QueryError):
@@ -102,19 +105,17 @@ class Store:
         """Load the rows of every run at once, with the columns among `words`.
 
         `select` does this by itself for what a statement names; whoever runs many cards names all their words
-        first, so that rows are read once.
+        first, so that rows are read once. Raises SitegenError where they do not fit in memory.
         """
         wanted = relations.columns()["steps"] & {*words, *ALWAYS}
         if "steps" in self._loaded and wanted <= self._columns:
             return
         self._columns |= wanted
         self._load_facts("runs")
-        parts = (self.runs,) if self._frame else tuple(portions(self._archive, self.runs))
-        if len(parts) > 1:
-            self._fill_in_portions(parts)
-        else:
-            self._fill(self._open(), self.runs)
-            self._columns |= relations.derived()
+        try:
+            self._fill_all()
+        except duckdb.OutOfMemoryException as error:
+            raise self._too_large(error) from None
         self._loaded |= OF_ROWS
 
     def select(self, sql: str, params: Parameters | None = None) -> list[dict[str, object]]:
@@ -163,6 +164,8 @@ class Store:
     ) -> pa.Table:
         try:
             return arrow_within(cursor, sql, params, seconds)
+        except duckdb.OutOfMemoryException as error:
+            raise RefusedError(1, str(self._too_large(error))) from None
         except duckdb.Error as error:
             refusal = statement.refusal(error)
             raise RefusedError(refusal.line, refusal.message) from None
@@ -190,6 +193,25 @@ class Store:
     def _load_facts(self, name: str) -> None:
         if name not in self._loaded:
             self.put(name, facts.OF_RUNS[name](self.facts()))
+
+    def _fill_all(self) -> None:
+        parts = (self.runs,) if self._frame else tuple(portions(self._archive, self.runs))
+        if len(parts) > 1:
+            self._fill_in_portions(parts)
+        else:
+            self._fill(self._open(), self.runs)
+            self._columns |= relations.derived()
+
+    def _too_large(self, error: duckdb.Error) -> SitegenError:
+        """What to do about rows that do not fit, the longest runs first."""
+        longest = sorted(self.facts(), key=lambda run: (-run.steps, run.id))[:NAMED]
+        named = ", ".join(f"{run.id} ({run.steps} steps)" for run in longest)
+        rest = f" and {len(self.runs) - NAMED} more" if len(self.runs) > NAMED else ""
+        return SitegenError(
+            f"the rows of {named}{rest} do not fit in the {MEMORY} that rules and cards may use: "
+            f"{statement.refusal(error).message}. Move the longest of these runs out of the folder, or split "
+            "its log into runs of their own."
+        )
 
     def _fill(self, connection: Connection, runs: Sequence[str]) -> None:
         keys = relations.keys_for(self._columns)

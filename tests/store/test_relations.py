@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sitegen.errors import SitegenError
 from sitegen.store import Store, main_validations, portions
 from sitegen.store.relations import ANSWERS, columns
 from tests.store.written import Written, line
@@ -239,6 +240,43 @@ def test_noise_of_validations_has_a_floor(shelf: Written) -> None:
 def test_steps_at_the_ends_of_64_bits_have_a_distance(shelf: Written) -> None:
     shelf.add("a", {"critic/score/mean": [0.1, 0.2]}, steps=[-(2**63), 2**63 - 1])
     assert column(shelf, "d_step") == [None, 2.0**64]
+
+
+# --- very long runs ------------------------------------------------------------------------
+
+
+def test_rules_get_every_kth_row_of_a_very_long_run_and_the_last(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sitegen.store.frames.ROWS", 40)
+    shelf.add("a", {"critic/score/mean": np.arange(101.0)}, non_finite=[(50, "actor/entropy", "nan")])
+    shelf.add("b", {"critic/score/mean": np.arange(40.0)})
+    assert column(shelf, "step") == [*range(1, 101, 3), 101]
+    assert set(column(shelf, "stride")) == {3.0}
+    assert column(shelf, "step", "b") == list(range(1, 41))
+    found = rows(shelf, "SELECT step, row FROM events")
+    assert found == [{"step": 50, "row": 17}]
+
+
+def test_validations_of_a_very_long_run_stay_complete(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sitegen.store.frames.ROWS", 40)
+    values = np.full(100, NAN)
+    values[[7, 8, 9]] = [0.3, 0.6, 0.5]
+    shelf.add("a", {"critic/score/mean": np.zeros(100), "val-core/gsm8k/acc/mean@1": values})
+    assert [row["step"] for row in rows(shelf, "SELECT step FROM evals ORDER BY step")] == [8, 9, 10]
+
+
+def test_rows_that_do_not_fit_in_memory_are_told_with_their_run(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.add("long", {"critic/score/mean": np.arange(50_000.0)})
+    monkeypatch.setattr("sitegen.store.connection.MEMORY", "10MB")
+    monkeypatch.setattr("sitegen.store.connection.opened.__defaults__", ("10MB",))
+    monkeypatch.setattr("sitegen.store.connection.shut.__defaults__", ((), "10MB"))
+    with pytest.raises(SitegenError, match=r"long \(50000 steps\) do not fit"):
+        rows(shelf, "SELECT row FROM steps")
 
 
 # --- events --------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 -- their canonical keys), `validations`, `non_finite`, `log_lines` and `runs`. Statements end with a semicolon at the end of a line.
 --
 -- steps     one row per live training row of a run, in the order of steps. Rows that only carry a
---           validation are in `evals` alone.
+--           validation are in `evals` alone. Of more than 50 000 rows every k-th is here, and the last one.
 --   run, row (1-based), segment, step, time (Unix s), cut (the record lost its end: absent metrics are
 --   unknown there), every glossary key as a column (NULL = not logged), and
 --   stride        median distance between logged steps          d_step  distance to the row before
