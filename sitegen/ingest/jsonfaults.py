@@ -22,6 +22,7 @@ class Faults:
     texts: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # name -> type, records, line
     names: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
+    repeated: tuple[str, int] | None = None  # first name that stands twice in one record, and its line
 
     def bad(self, line: int, why: str) -> None:
         """A line without a record."""
@@ -64,6 +65,10 @@ class Faults:
             found.append(
                 Problem(self.path, None, "too-many", what, "Do not log the id of a sample as a name.")
             )
+        if self.repeated:
+            name, line = self.repeated
+            what = f"{name[:80]} stands twice in one record; the last value was kept, here and in later lines"
+            found.append(Problem(self.path, line, "repeat", what, "Log each name once per step."))
         if self.more:
             found.append(
                 Problem(self.path, self.more_from, "malformed", f"{self.more} more lines are no step record")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import BinaryIO
@@ -14,7 +15,7 @@ from typing import BinaryIO
 import orjson
 
 from sitegen.ingest.jsonfaults import Faults
-from sitegen.ingest.jsonrows import Records
+from sitegen.ingest.jsonrows import MAX_DEPTH, Records
 from sitegen.ingest.source import BLOCK, MAX_LINE, Source
 from sitegen.model import Batch
 
@@ -100,7 +101,7 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
                 except orjson.JSONDecodeError:
                     _odd_line(line.strip(b"\0 \t\r\n"), number, is_whole, records, unpack)
                 else:
-                    _value(value, number, records, unpack)
+                    _value(value, line, number, records, unpack)
                 if records.full:
                     yield Batch(rows=records.rows())
                     records = Records(faults)
@@ -147,7 +148,9 @@ def _without(prefix: re.Pattern[bytes], line: bytes) -> bytes:
     return line[match.end() :] if match else line
 
 
-def _value(value: object, number: int, records: Records, unpack: Unpack) -> None:
+def _value(value: object, line: bytes, number: int, records: Records, unpack: Unpack) -> None:
+    if not records.faults.repeated and isinstance(value, dict) and _may_repeat(value, line):
+        records.faults.repeated = _repeated(line, number)
     found = unpack(value)
     if isinstance(found, str):
         records.faults.bad(number, found)
@@ -164,7 +167,36 @@ def _odd_line(line: bytes, number: int, is_whole: bool, records: Records, unpack
     except ValueError:
         _torn_line(line, number, is_whole, records, unpack)
         return
-    _value(value, number, records, unpack)
+    _value(value, line, number, records, unpack)
+
+
+def _may_repeat(value: dict[str, object], line: bytes) -> bool:
+    """Whether a line holds more colons behind quotes than its object has keys; text may hold some too."""
+    colons = line.count(b'":')
+    data = value.get("data")
+    few = len(value) + (len(data) if isinstance(data, dict) else 0)
+    return colons > few and colons > _keys(value)
+
+
+def _keys(value: dict[str, object], depth: int = 0) -> int:
+    inner = (each for each in value.values() if isinstance(each, dict)) if depth < MAX_DEPTH else ()
+    return len(value) + sum(_keys(each, depth + 1) for each in inner)
+
+
+def _repeated(line: bytes, number: int) -> tuple[str, int] | None:
+    """A name that stands twice in one object of a line, with the number of the line."""
+    found: list[str] = []
+
+    def pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        names = Counter(name for name, _ in pairs)
+        found.extend(name for name, n in names.items() if n > 1)
+        return dict(pairs)
+
+    try:
+        json.loads(line.decode("utf-8", "replace"), object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        return None
+    return (str(_storable(found[0])), number) if found else None
 
 
 def _torn_line(line: bytes, number: int, is_whole: bool, records: Records, unpack: Unpack) -> None:

@@ -109,6 +109,20 @@ def test_a_repeated_key_keeps_its_last_value(tmp_path: Path) -> None:
     assert Read(b'{"step":1,"data":{"a":1,"a":2}}\n', tmp_path).rows == [(1, 1, {"a": 2.0})]
 
 
+@pytest.mark.parametrize("more", [b"", b',"b":NaN'])
+def test_a_repeated_key_is_told_once_per_file(tmp_path: Path, more: bytes) -> None:
+    lines = [b'{"step":%d,"data":{"a":1,"a":2%s}}\n' % (step, more) for step in (2, 3)]
+    found = Read(record(1, a=1.0) + b"".join(lines), tmp_path)
+    assert found.kinds == [("repeat", 2)]
+    assert "a stands twice" in found.problems[0].message
+
+
+@pytest.mark.parametrize("data", [b'{"a":{"x":1},"b":{"x":2}}', b'{"a":"\\"k\\":1 \\"k\\":2","b":"x\\":"}'])
+def test_one_name_in_two_objects_or_in_a_text_is_no_repeat(tmp_path: Path, data: bytes) -> None:
+    found = Read(b'{"step":1,"data":' + data + b"}\n", tmp_path)
+    assert "repeat" not in [kind for kind, _ in found.kinds]
+
+
 def test_a_torn_last_line_keeps_the_pairs_before_the_tear(tmp_path: Path) -> None:
     found = Read(record(1, a=1.0, b=2.0) + b'{"step": 2, "data": {"a": 3.0, "b": 4', tmp_path)
     assert found.rows == [(1, 1, {"a": 1.0, "b": 2.0}), (2, 2, {"a": 3.0})]
