@@ -39,6 +39,7 @@ def discover(
     `formats` and `relations` are what an earlier update found out about files that did not change since.
     """
     problems = list(listing.problems)
+    hidden = [f"{path}/ (hidden folder)" for path in listing.hidden]
     claimed, kinds, ignored = _claims(listing.files, formats, problems)
     relating = Relating(kinds, relations)
     tomls = _outermost(listing.files, problems)
@@ -50,7 +51,9 @@ def discover(
         for each in listing.files
         if each.path in kinds or each.name == runtoml.NAME
     }
-    return Discovery(runs, tuple(problems), _shortened(ignored), known, relating.used)
+    return Discovery(
+        runs, tuple(problems), tuple(sorted((*_shortened(ignored), *hidden))), known, relating.used
+    )
 
 
 class Relating:

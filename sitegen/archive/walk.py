@@ -1,8 +1,8 @@
 """What lies under RUNS: regular files only, in a fixed order.
 
-Names that begin with a dot are skipped (`.git`, `.DS_Store`), `.hydra` excepted. A symlink to something
-that the walk reaches anyway is skipped, one to a hidden file inside RUNS (git-annex) is followed, one
-that leaves RUNS is refused. Devices, FIFOs and sockets are refused and never opened.
+Names that begin with a dot are skipped (`.git`, `.DS_Store`), `.hydra` excepted; folders among them that no
+known tool made are listed. A symlink to something that the walk reaches anyway is skipped, one to a hidden
+file inside RUNS (git-annex) is followed, one that leaves RUNS is refused. Devices, FIFOs and sockets are refused and never opened.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ from pathlib import Path
 from sitegen.errors import ArchiveError, Problem
 
 _SKIPPED = {"__pycache__", "node_modules", "lost+found"}
+# Folders of tools, which hold no logs of runs; other hidden folders are mentioned.
+_TOOLS = {
+    ".git", ".hg", ".svn", ".github", ".gitlab", ".sitegen", ".venv", ".cache", ".ipynb_checkpoints",
+    ".vscode", ".idea", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".config", ".local", ".conda", ".nv",
+    ".triton", ".datalad", ".dvc", ".fseventsd", ".snapshot", ".AppleDouble",
+}  # fmt: skip
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
@@ -51,10 +57,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Files under RUNS by path, and what was refused."""
+    """Files under RUNS by path, what was refused, and hidden folders that were not looked into."""
 
     files: tuple[Found, ...]
     problems: tuple[Problem, ...]
+    hidden: tuple[str, ...] = ()
 
 
 def walk(root: Path, skip: Path | None = None) -> Listing:
@@ -75,7 +82,8 @@ def walk(root: Path, skip: Path | None = None) -> Listing:
     walker = _Walker(root, skip.resolve() if skip else None)
     found = list(walker.folder(root, ""))
     found += walker.follow({str(each.file) for each in found})
-    return Listing(tuple(sorted(_unique(found), key=lambda each: each.path)), tuple(walker.problems))
+    files = tuple(sorted(_unique(found), key=lambda each: each.path))
+    return Listing(files, tuple(walker.problems), tuple(walker.hidden))
 
 
 def _single(root: Path, info: os.stat_result) -> Listing:
@@ -91,6 +99,7 @@ class _Walker:
         self.skip = str(skip) if skip else None
         self.links: list[tuple[str, str]] = []  # shown path, path
         self.problems: list[Problem] = []
+        self.hidden: list[str] = []
 
     def folder(self, folder: Path, shown: str) -> Iterator[Found]:
         """Files below a folder; symlinks are put aside."""
@@ -100,9 +109,11 @@ class _Walker:
             self.problems.append(_unreadable(shown or ".", error))
             return
         for entry in entries:
-            if (entry.name.startswith(".") and entry.name != ".hydra") or entry.name in _SKIPPED:
-                continue
             path = f"{shown}/{printable(entry.name)}" if shown else printable(entry.name)
+            if (entry.name.startswith(".") and entry.name != ".hydra") or entry.name in _SKIPPED:
+                if self._worth_telling(entry):
+                    self.hidden.append(path)
+                continue
             if entry.is_symlink():
                 self.links.append((path, entry.path))
             elif entry.is_dir(follow_symlinks=False):
@@ -110,6 +121,10 @@ class _Walker:
                     yield from self.folder(Path(entry.path), path)
             else:
                 yield from self._file(entry, path)
+
+    def _worth_telling(self, entry: os.DirEntry[str]) -> bool:
+        known = entry.name in _TOOLS or entry.name in _SKIPPED or entry.path == self.skip
+        return not known and entry.is_dir(follow_symlinks=False)
 
     def _file(self, entry: os.DirEntry[str], path: str) -> Iterator[Found]:
         try:

@@ -230,9 +230,18 @@ def test_a_folder_full_of_foreign_files_is_listed_once(made: Made) -> None:
 
 def test_hidden_files_are_passed_over(made: Made) -> None:
     made.console("a/.cache/train.log", curve(1, 6))
-    made.console(".trash/train.log", curve(1, 6))
+    made.console(".venv/train.log", curve(1, 6))
     assert made.ids() == []
     assert made.last.ignored == ()
+
+
+def test_a_hidden_folder_that_no_tool_made_is_mentioned(made: Made) -> None:
+    made.console("a/train.log", curve(1, 6))
+    made.console(".old-runs/train.log", curve(1, 6))
+    made.file("a/.git/HEAD", b"ref\n")
+    made.file("a/.hidden.log", b"\n")
+    assert made.ids() == ["a"]
+    assert made.last.ignored == (".old-runs/ (hidden folder)",)
 
 
 def test_the_archive_may_lie_inside_runs(made: Made) -> None:
