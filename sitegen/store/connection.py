@@ -7,7 +7,9 @@ What is run there has been parsed as one SELECT first (`statement`).
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -24,6 +26,8 @@ SECONDS = 60.0
 Connection = duckdb.DuckDBPyConnection
 Parameters = Mapping[str, object]
 
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()
+
 
 class TimedOutError(Exception):
     """A statement ran longer than it may."""
@@ -32,8 +36,20 @@ class TimedOutError(Exception):
 def opened(memory: str = MEMORY) -> Connection:
     """A connection for our own SQL: reads the archive's Parquet files."""
     connection = duckdb.connect(":memory:", config={"threads": THREADS, "memory_limit": memory})
+    _open.add(connection)
     _plain(connection)
     return connection
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close what is still open while Python is whole.
+
+    A thread of DuckDB that lets go of a Python object while the interpreter is being taken down aborts the
+    process; closing joins them.
+    """
+    for connection in list(_open):
+        connection.close()
 
 
 def shut(paths: Sequence[str] = (), memory: str = MEMORY) -> Connection:
