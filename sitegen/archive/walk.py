@@ -2,7 +2,8 @@
 
 Names that begin with a dot are skipped (`.git`, `.DS_Store`), `.hydra` excepted; folders among them that no
 known tool made are listed. A symlink to something that the walk reaches anyway is skipped, one to a hidden
-file inside RUNS (git-annex) is followed, one that leaves RUNS is refused. Devices, FIFOs and sockets are refused and never opened.
+file inside RUNS (git-annex) is followed, one that leaves RUNS is refused. Devices, FIFOs and sockets are
+refused and never opened.
 """
 
 from __future__ import annotations
