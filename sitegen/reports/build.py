@@ -75,6 +75,8 @@ class Reports:
         params = {code: values for code, values in self._config.params.items() if code not in muted}
         found = rules.evaluate(self._archive, batch, self._cards, params)
         for run, findings in found.items():
+            if rules.failure(findings):
+                continue  # tried again by the next build
             self._archive.keep(_FINDINGS, self._keys[run], codec.dumps(findings))
         return found
 

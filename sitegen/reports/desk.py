@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sitegen import rules
 from sitegen.archive import Archive
 from sitegen.model import Findings, Rule
-from sitegen.reports import assemble
+from sitegen.reports import assemble, failed
 from sitegen.reports.entries import Entry, entry
 from sitegen.reports.rows import incident_rows
 from sitegen.reports.shapes import RunReport
@@ -27,11 +28,25 @@ class Desk:
     catalog: tuple[Rule, ...]
 
     def report(self, run: str, findings: Findings) -> RunReport:
-        """All about `run`, read from its Parquet. Raises ArchiveError for a run that is not there."""
+        """All about `run`, read from its Parquet; where that fails on a bug of ours, a report that says so.
+
+        Raises ArchiveError for a run that is not there.
+        """
         archive = Archive(self.home)
-        return assemble.report(
-            archive.run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
-        )
+        try:
+            made = assemble.report(
+                archive.run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
+            )
+        except Exception as error:
+            if not failed.ours(error):
+                raise
+            return self.failed(run, findings, error)
+        name = rules.failure(findings)
+        return failed.unjudged(made, name) if name else made
+
+    def failed(self, run: str, findings: Findings, error: Exception) -> RunReport:
+        """What can be said of a run whose report or page could not be made because of `error`."""
+        return failed.report(Archive(self.home).run(run), findings, error, self.catalog)
 
     def entry(self, report: RunReport) -> Entry:
         """What pages across runs know of it."""

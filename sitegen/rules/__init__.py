@@ -8,18 +8,32 @@ cases(rule)         the same cases, written out for drawing
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from sitegen.model import Findings
+from sitegen.errors import SitegenError
+from sitegen.model import Findings, Outcome, Verdict
 from sitegen.rules import engine, loading
 from sitegen.rules.cases import CaseResult, Sketch, cases, test
 from sitegen.rules.definition import Definition
 from sitegen.rules.engine import engine_version
 from sitegen.store import Shelf, Store, portions
 
-__all__ = ["CaseResult", "Definition", "Sketch", "cases", "catalog", "engine_version", "evaluate", "test"]
+__all__ = [
+    "CaseResult",
+    "Definition",
+    "Sketch",
+    "cases",
+    "catalog",
+    "engine_version",
+    "evaluate",
+    "failure",
+    "test",
+]
+
+_FAILED = "the rules failed on this run, a bug in sitegen: "
 
 
 def catalog(folders: Sequence[Path] = ()) -> tuple[Definition, ...]:
@@ -53,6 +67,38 @@ def evaluate(
     engine.check_overrides(catalog, changed)
     found: dict[str, Findings] = {}
     for batch in portions(archive, runs):
-        with Store(archive, batch) as store:
-            found |= engine.evaluate_store(store, catalog, changed)
+        found |= _judged(archive, batch, catalog, changed)
     return found
+
+
+def failure(findings: Findings) -> str:
+    """The exception that kept the rules from a run, by name; "" where they were applied."""
+    reason = findings.verdicts[0].reason if findings.verdicts else ""
+    return reason.removeprefix(_FAILED) if reason.startswith(_FAILED) else ""
+
+
+def _judged(
+    archive: Shelf,
+    batch: Sequence[str],
+    catalog: Sequence[Definition],
+    overrides: Mapping[str, Mapping[str, object]],
+) -> dict[str, Findings]:
+    """Findings of a batch; a bug of ours that one of its runs brings to light spares the others."""
+    try:
+        with Store(archive, batch) as store:
+            return engine.evaluate_store(store, catalog, overrides)
+    except Exception as error:
+        if isinstance(error, SitegenError) or os.environ.get("SITEGEN_DEBUG") == "1":
+            raise
+        if len(batch) == 1:
+            return {run: _unjudged(run, catalog, type(error).__name__) for run in batch}
+    found: dict[str, Findings] = {}
+    for run in batch:
+        found |= _judged(archive, [run], catalog, overrides)
+    return found
+
+
+def _unjudged(run: str, catalog: Sequence[Definition], name: str) -> Findings:
+    codes = sorted(rule.code for rule in catalog)
+    verdicts = (Verdict(code, Outcome.NOT_APPLICABLE, (), f"{_FAILED}{name}") for code in codes)
+    return Findings(run, (), (), tuple(verdicts))

@@ -99,7 +99,7 @@ class _Runs:
         stale = []
         for run in self.keys:
             entry = self._cached(run)
-            if entry is None:
+            if entry is None or entry.again:
                 stale.append(run)
             else:
                 yield run, entry

@@ -18,7 +18,7 @@ from sitegen.model import Findings, Page
 from sitegen.pages import report_md
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
-from sitegen.reports import Desk, Entry
+from sitegen.reports import Desk, Entry, failed
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api, cross
 from sitegen.site.templates import environment
@@ -35,6 +35,7 @@ class RunEntry:
     api: str  # JSON document
     aliases: tuple[str, ...]
     report_md: str  # without figures: drawing them costs more than all the rest of a page
+    again: bool = False  # a bug of ours stands in for the page: the next build tries again
 
     def pack(self) -> bytes:
         """Bytes for the cache."""
@@ -45,7 +46,8 @@ class RunEntry:
         """The entry of `pack`; raises ValueError for damaged bytes."""
         try:
             raw = orjson.loads(data)
-            return cls(cross.page(raw["page"]), raw["api"], tuple(raw["aliases"]), raw["report_md"])
+            aliases, again = tuple(raw["aliases"]), bool(raw["again"])
+            return cls(cross.page(raw["page"]), raw["api"], aliases, raw["report_md"], again)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"damaged fragment: {error}") from error
 
@@ -69,7 +71,8 @@ def entry(report: RunReport, render: Render) -> RunEntry:
     page = run_page.page(report, render)
     searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
     document = api.run_document(report).decode()
-    return RunEntry(searchable, document, report.run.aliases, report_md.document(report))
+    again = any(problem.kind == failed.KIND for problem in report.problems)
+    return RunEntry(searchable, document, report.run.aliases, report_md.document(report), again)
 
 
 def draw(
@@ -104,9 +107,23 @@ class Bench:
     render: Render
 
     def draw(self, run: str, findings: Findings) -> tuple[Entry, RunEntry]:
-        """Read, report and render `run`."""
+        """Read, report and render `run`; where a bug of ours stops that, a page that says so."""
         report = self.desk.report(run, findings)
+        try:
+            return self._drawn(report)
+        except Exception as error:
+            if not failed.ours(error):
+                raise
+            return self._failed(run, findings, error)
+
+    def _drawn(self, report: RunReport) -> tuple[Entry, RunEntry]:
         return self.desk.entry(report), entry(report, self.render)
+
+    def _failed(self, run: str, findings: Findings, error: Exception) -> tuple[Entry, RunEntry]:
+        try:
+            return self._drawn(self.desk.failed(run, findings, error))
+        except Exception:  # the incidents are what it fails on
+            return self._drawn(self.desk.failed(run, failed.bare(findings), error))
 
 
 def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
