@@ -234,4 +234,7 @@ def _provenance(report: RunReport) -> str:
 
 def _three(view: MetricView) -> tuple[float, float, float]:
     _, values = live(view)
-    return (float(values[0]), float(np.median(values)), float(values[-1])) if len(values) else (np.nan,) * 3
+    if not len(values):
+        return (np.nan,) * 3
+    middle = 2 * np.median(values / 2)  # halves: the two in the middle may add up to inf
+    return float(values[0]), float(middle), float(values[-1])

@@ -130,7 +130,7 @@ def _net_factor(curves: Curves) -> Floats:
 
 def _median(values: Floats) -> float:
     finite = values[np.isfinite(values)]
-    return float(np.median(finite)) if len(finite) else float("nan")
+    return float(2 * np.median(finite / 2)) if len(finite) else float("nan")  # halves never add up to inf
 
 
 def _known(value: float) -> float | None:

@@ -197,3 +197,10 @@ def test_steps_are_told_with_their_span() -> None:
     assert "| Steps | 241 (0 to 240 of 240 planned) |" in report_md.document(resumed)
     crashed = report(columns={}, steps=0, first_step=None, last_step=None, planned_steps=3)
     assert "| Steps | none of 3 planned |" in report_md.document(crashed)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_median_of_the_largest_numbers_is_a_number() -> None:
+    text = report_md.document(report(columns={**COLUMNS, "perf/throughput": np.full(100, 1.5e308)}))
+    assert "1.50e308" in text or "1.5e308" in text
+    assert "| inf" not in text
