@@ -172,9 +172,9 @@ class _Plan:
 
     def _add(self, run: str, columns: Mapping[str, str]) -> None:
         words = glossary()
-        by_name = {name: column.lower() for column, name in columns.items()}
+        by_name = {name: folded(column) for column, name in columns.items()}
         for column in columns:
-            self.holders.setdefault(column.lower(), set()).add(run)
+            self.holders.setdefault(folded(column), set()).add(run)
         for name, key in words.canonical(by_name).items():
             if key in self.sources:
                 self.sources[key].setdefault(
@@ -214,7 +214,7 @@ class _Plan:
 def _read(connection: Connection, paths: list[str], columns: Iterable[str], there: Iterable[str]) -> None:
     """Table `stored`: the columns needed of those there, united over the runs, each row with its run."""
     filename = free_name("filename", there)
-    names = "".join(f", p.{identifier(column)}" for column in sorted(columns))
+    names = "".join(f", p.{identifier(column)} AS {identifier(column)}" for column in sorted(columns))
     connection.execute(
         f"CREATE TABLE stored AS SELECT f.run, p.row, p.segment, p.step, p.live, p.time, p.cut{names} "  # noqa: S608
         f"FROM read_parquet($paths, union_by_name = true, filename = {text(filename)}) p "
@@ -257,7 +257,7 @@ def _validations(connection: Connection, plan: _Plan) -> pa.Table:
         "SELECT u.run, c.name, c.dataset, u.step, u.val "  # noqa: S608
         f"FROM (UNPIVOT (SELECT run, step, {listed} FROM stored WHERE live) "
         f"ON {listed} INTO NAME stored VALUE val) u "
-        "JOIN checks c ON c.run = u.run AND c.stored = lower(u.stored) ORDER BY ALL",
+        "JOIN checks c ON c.run = u.run AND c.stored = u.stored ORDER BY ALL",
     )
     return rows.cast(VALIDATIONS)
 
@@ -281,6 +281,13 @@ def _non_finite(connection: Connection, files: Mapping[str, Path]) -> pa.Table:
 def _any(values: Sequence[str]) -> str:
     """Condition that one of `values` is there."""
     return f"coalesce({', '.join(values)}) IS NOT NULL" if values else "false"
+
+
+def folded(column: str) -> str:
+    """The name that DuckDB takes for the same: its case ends with ASCII, that of Python does not."""
+    if column.isascii():
+        return column.lower()
+    return "".join(letter.lower() if letter.isascii() else letter for letter in column)
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

@@ -232,6 +232,13 @@ def test_evals_have_their_own_index_and_their_best(shelf: Written) -> None:
     assert {row["dataset"] for row in found} == {"gsm8k"}
 
 
+@pytest.mark.parametrize("name", ["Émile", "İstanbul", "数学", "MATH", 'a"b', "run"])
+def test_data_sets_may_have_any_name(shelf: Written, name: str) -> None:
+    shelf.add("a", {"critic/score/mean": [0.4, 0.4], f"val-core/{name}/acc/mean@1": [0.1, 0.2]})
+    shelf.add("b", {"critic/score/mean": [0.4]})
+    assert [row["dataset"] for row in rows(shelf, "SELECT dataset FROM evals")] == [name, name]
+
+
 def test_noise_of_validations_has_a_floor(shelf: Written) -> None:
     shelf.add("a", {"critic/score/mean": np.full(40, 0.4), "val-core/gsm8k/acc/mean@1": np.full(40, 0.5)})
     assert {row["sd"] for row in rows(shelf, "SELECT sd FROM evals")} == {0.015}
