@@ -20,12 +20,44 @@ def _shape(kind: str, needle: str, pattern: str, flags: int = 0) -> _Shape:
     return kind, needle, re.compile(pattern, flags)
 
 
+_LABEL = r"[A-Za-z0-9\-\u00c0-\u1fff\u3040-\ud7ff]"  # letters of a host name, in any script
+
 # Group 1, where there is one, is kept in front of the mark.
 _SHAPES: tuple[_Shape, ...] = (
     _shape("private-key", "PRIVATE KEY",
            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)",
            re.DOTALL),
-    _shape("url-password", "://", r"(://)[^\s/@:\"'<>]{0,200}:[^\s/\"'<>]{1,300}(?=@[\w\[])"),
+    _shape("url-password", "://", r"(://)(?!\[redacted)[^\s/@:\"'<>]{0,200}:[^\s/\"'<>]{1,300}(?=@(?!sha256:)[\w\[])"),
+    _shape("url-token", "://", r"(://)(?=[^\s/@:]{0,200}\d)[\w.~%+-]{10,200}(?=@[\w\[])"),
+    _shape("url-signature", "sig=", r"([?&;]sig=)(?!\[redacted)[^&\s\"']{16,}"),
+    _shape("webhook", "/hook/", r"((?:feishu\.cn|larksuite\.com)/open-apis/bot/(?:v\d/)?hook/)[\w-]{16,}"),
+    _shape("webhook", "/webhooks/", r"(discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{5,25}/)[\w-]{20,}"),
+    _shape("webhook", "/webhook/send", r"(/cgi-bin/webhook/send\?key=)[\w-]{16,}"),
+    _shape("telegram-token", "/bot", r"(api\.telegram\.org/(?:file/)?bot)\d{5,15}:[\w-]{20,}"),
+    _shape("telegram-token", ":AA", r"\b\d{8,12}:AA[\w-]{32,34}(?![\w-])"),
+    _shape("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}\b"),
+    _shape("pypi-token", "pypi-", r"\bpypi-(?:AgE[\w-]{16,}|[\w-]{60,})"),
+    _shape("sendgrid-key", "SG.", r"\bSG\.[\w-]{16,32}\.[\w-]{16,80}"),
+    _shape("stripe-key", "k_", r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    _shape("twilio-key", "SK", r"\bSK[0-9a-f]{32}\b"),
+    _shape("age-key", "AGE-SECRET-KEY-1", r"\bAGE-SECRET-KEY-1[0-9A-Z]{20,}"),
+    _shape("docker-auth", "auth",
+           r"([\"']auth\\?[\"']\s*:\s*\\?[\"'])(?=[^\"']{0,4000}[\dA-Z=])[A-Za-z0-9+/_-]{11,}={0,2}(?=\\?[\"'])"),
+    _shape("cookie", "ookie",
+           r"(\b(?:[Ss]et-)?[Cc]ookie[\"']?\s*[:=]\s*[\"']?)(?=[\w.%-]{1,80}=)[^\n\"']{6,4096}"),
+    _shape("password", "sshpass",
+           r"(\bsshpass\s+-p\s*)(?!\[redacted)(?:\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s\"']{1,200})"),
+    _shape("password", "curl",
+           r"(\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?\s{0,8}[\"']?[^\s:\"'\[]{1,100}:)"
+           r"(?!\[redacted)[^\s\"']{1,200}"),
+    _shape("password", "--",
+           r"(--[\w-]{0,40}?(?:password|passwd|passphrase|pwd|secret)[ \t]{1,8})"
+           r"(?!\[redacted|-|(?:none|null|true|false|is|was|for|not|required|or|and)\b)"
+           r"(?:\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s\"',)\]}]{3,200})",
+           re.IGNORECASE),
+    _shape("password", "密",
+           r"(密(?:码|碼|钥|鑰)\s{0,4}[：:=]\s{0,4}[\"']?)(?!\[redacted)[^\s\"',，。；;]{3,200}"),
+    _shape("password", "口令", r"(口令\s{0,4}[：:=]\s{0,4}[\"']?)(?!\[redacted)[^\s\"',，。；;]{3,200}"),
     _shape("anthropic-key", "sk-ant-", r"\bsk-ant-[\w-]{16,}"),
     _shape("openai-key", "sk-", r"\bsk-(?=[\w-]{0,200}\d)[A-Za-z0-9][\w-]{19,}"),
     _shape("hf-token", "hf_", r"\bhf_[A-Za-z0-9]{24,}\b"),
@@ -53,18 +85,20 @@ _SHAPES: tuple[_Shape, ...] = (
            r"(\bauthorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)(?!\[redacted)[A-Za-z0-9._~+/=-]{16,}",
            re.IGNORECASE),
     _shape("email", "@",
-           r"(?<![\w.%+/-])(?!git@)[A-Za-z0-9_][\w.%+-]{0,63}@"
-           r"(?:[A-Za-z0-9-]{0,62}[A-Za-z][A-Za-z0-9-]{0,62}\.)+[A-Za-z]{2,24}\b(?![\w/]*:)"),
+           r"(?<![\w.%+/-])(?!git@)\w[\w.%+-]{0,63}@(?!\dx\.)"
+           rf"(?:(?=[\d-]{{0,62}}[^\W\d_]){_LABEL}{{1,63}}\.)+[^\W\d_]{{2,24}}\b(?![\w/]*:)"),
 )  # fmt: skip
 
 # `name = value`, `"name": "value"`, `--name value` where the name gives the value away.
 _NAME = r"[\w.\-/]{0,80}"
+_BARE = r"[^\s\"',;&(){}<>\[\]]{3,4096}"
 _ASSIGNED = re.compile(
     rf"(?P<name>(?<![\w])(?:--)?{_NAME}?(?:pass(?:word|wd|phrase)|pwd|secret|token|key|credentials?){_NAME}?)"
-    r"(?P<between>[\"']?\s*(?:=|:(?!//)|\s(?=[A-Za-z0-9_\-]{20}))\s*[bru]?[\"']?)"
-    r"(?P<value>[^\s\"',;&(){}<>\[\]]{3,4096})",
+    r"(?P<between>\\{0,3}[\"']?\s*(?:=|[:：](?!//)|\s(?=[A-Za-z0-9_\-]{20}))\s*[bru]?\\{0,3}(?P<quote>[\"'])?)"
+    rf"(?P<value>(?(quote)(?:(?:(?!(?P=quote))[^\n]){{3,400}}(?=(?P=quote))|{_BARE})|{_BARE}))",
     re.IGNORECASE,
 )
+_COLOUR = re.compile(r"\x1b(?:\[[0-9;?]{0,40}[A-Za-z])?")
 _STRONG = re.compile(r"(pass(?:word|wd|phrase)|pwd|secret|credential)", re.IGNORECASE)
 _KEY = re.compile(
     r"(api|access|secret|private|account|auth|ssh|signing|encryption|service|client|shared)[_-]?key(?:$|[_-]?id$)",
@@ -85,8 +119,11 @@ _PLAIN = re.compile(
 
 def redact(text: str) -> tuple[str, Counter[str]]:
     """`text` without its secrets, and how many of which kind stood in it."""
+    if "\x1b" in text:
+        short, found = redact(_COLOUR.sub("", text))  # a colour may change within a secret
+        return (short, found) if found else (text, found)
     text, found = redact_name(text)
-    if "=" in text or ":" in text or "--" in text:
+    if any(sign in text for sign in ("=", ":", "--", "：")):
         text = _ASSIGNED.sub(lambda match: _assigned(match, found), text)
     return text, found
 
@@ -121,8 +158,11 @@ def _mark(kind: str, found: Counter[str]) -> Callable[[re.Match[str]], str]:
 def _assigned(match: re.Match[str], found: Counter[str]) -> str:
     name, value = match["name"], match["value"]
     kind = _kind(name, value)
-    if kind is None or _PLAIN.match(value):
+    if kind is None or _PLAIN.match(value) or "[redacted:" in value:
         return match[0]
+    words = value.split()
+    if kind in ("token", "key") and len(words) > 1 and max(map(len, words)) < 16:
+        return match[0]  # a sentence
     found[kind] += 1
     return f"{name}{match['between']}[redacted:{kind}]"
 

@@ -26,6 +26,14 @@ SECRETS = [
     ("wandb-key", "local" + "-" + HEX40),
     ("jwt", "ey" + "JhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmN"),
     ("email", "jane.doe" + "@" + "lab.example.org"),
+    ("email", "jané.doe" + "@" + "läb.example.org"),
+    ("npm-token", "np" + "m_" + MIXED),
+    ("pypi-token", "py" + "pi-AgEIcHlwaS5vcmc" + MIXED),
+    ("sendgrid-key", "S" + "G." + MIXED[:22] + "." + MIXED),
+    ("stripe-key", "sk" + "_live_" + MIXED),
+    ("twilio-key", "S" + "K" + HEX40[:32]),
+    ("age-key", "AGE-SECRET" + "-KEY-1" + MIXED.upper()),
+    ("telegram-token", "123456789" + ":AA" + MIXED[:33]),
 ]
 
 
@@ -56,6 +64,36 @@ def test_a_secret_is_replaced_by_a_mark_of_its_kind(kind: str, secret: str) -> N
         ("password", "db_passwd: tiger", "db_passwd: [redacted:password]"),
         ("secret", f"aws_secret_access_key = {MIXED}", "aws_secret_access_key = [redacted:secret]"),
         ("bearer", f"Authorization: Bearer {MIXED}", "Authorization: Bearer [redacted:bearer]"),
+        ("password", "run --password hunter3 --lr 1", "run --password [redacted:password] --lr 1"),
+        ("password", "run --db-passwd 'a b' x", "run --db-passwd [redacted:password] x"),
+        ("password", "curl -u bob:" + "pw http://x", "curl -u bob:[redacted:password] http://x"),
+        ("password", "sshpass -p " + "pw ssh u@h", "sshpass -p [redacted:password] ssh u@h"),
+        ("password", "密码：" + "hunter4", "密码：[redacted:password]"),
+        ("password", "password：" + "hunter4", "password：[redacted:password]"),
+        ("password", 'PASSWORD="' + 'two words"', 'PASSWORD="[redacted:password]"'),
+        ("password", "'password': '" + "a,b;c'", "'password': '[redacted:password]'"),
+        ("password", '{\\"password\\": \\"' + 'hunter5\\"}', '{\\"password\\": \\"[redacted:password]"}'),
+        ("password", 'password="' + "cut", 'password="[redacted:password]'),
+        ("url-token", f"https://{MIXED}@gitlab.lab/x.git", "https://[redacted:url-token]@gitlab.lab/x.git"),
+        (
+            "url-signature",
+            f"https://a.blob.lab/c?sv=2020&sig={MIXED}%3D&se=1",
+            "https://a.blob.lab/c?sv=2020&sig=[redacted:url-signature]&se=1",
+        ),
+        ("cookie", f"Cookie: sessionid={MIXED}; a=b", "Cookie: [redacted:cookie]"),
+        ("cookie", f"'Set-Cookie': 's={MIXED}; Path=/'", "'Set-Cookie': '[redacted:cookie]'"),
+        ("docker-auth", '"auth": "' + 'Ym9iOnBhc3M="', '"auth": "[redacted:docker-auth]"'),
+        ("key", f"WANDB_API_KEY=\x1b[31m{MIXED}\x1b[0m", "WANDB_API_KEY=[redacted:key]"),
+        *(
+            (kind, f"https://{place}{secret}{rest}", f"https://{place}[redacted:{kind}]{rest}")
+            for kind, place, secret, rest in (
+                ("webhook", "open.feishu.cn/open-apis/bot/v2/hook/", "1111-" + MIXED, ""),
+                ("webhook", "open.larksuite.com/open-apis/bot/v2/hook/", "1111-" + MIXED, ""),
+                ("webhook", "discord.com/api/webhooks/123456789012345678/", "x_" + MIXED, ""),
+                ("webhook", "qyapi.weixin.qq.com/cgi-bin/webhook/send?key=", "1111-" + MIXED, ""),
+                ("telegram-token", "api.telegram.org/bot", "123456789" + ":AA" + MIXED, "/sendMessage"),
+            )
+        ),
     ],
 )
 def test_surroundings_give_a_secret_away(kind: str, text: str, expected: str) -> None:
@@ -106,6 +144,16 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
         "https://github.com:443/volcengine/verl",
         "sk-learn-style-pipeline-without-digits-in-it",
         "basic configuration of the bearer channel",
+        "max_token=4096 num_tokens=512 total_tokens: 99 --max-tokens 8192 --stop-token 151645",
+        "tokenizer: '/models/Qwen 2.5' chat_token='some short words' image_key='the images'",
+        "ssh://git@github.com/x/y https://jane@host/x docker://image:tag@sha256:0123",
+        "--password-file /run/secret.txt --password is required; use --password or --password-stdin",
+        "curl -s http://localhost:8000/health -o out.txt; curl --user-agent verl:1 is fine",
+        "cookie: none; accept_cookies=true; auth: basic; 'auth': 'none'",
+        "SKIP SK_0123 SG.1 sk_live npm_config_cache npm_lifecycle_event pypi-mirror",
+        "val-aux/acc_best@32_std.mean:0.1 val-core/数学/acc/mean@16:0.5 图片@2x.png",
+        "\x1b[36m(TaskRunner pid=1)\x1b[0m step:1 - actor/lr:1e-6",
+        "密码学 密钥长度 令牌数: 4096",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -131,5 +179,18 @@ def test_a_setting_is_judged_by_its_name_too(name: str, value: str, expected: st
 
 
 def test_long_texts_take_linear_time() -> None:
-    for text in ("a" * 200_000, "a." * 100_000 + "@", "key=" * 50_000, "://" * 60_000, "A" * 100_000 + "=b"):
+    for text in (
+        "a" * 200_000,
+        "a." * 100_000 + "@",
+        "key=" * 50_000,
+        "://" * 60_000,
+        "A" * 100_000 + "=b",
+        'password="' * 20_000,
+        "curl -u a" * 20_000,
+        "é@" * 50_000,
+        "--pwd " * 30_000,
+        "://1" * 50_000,
+        "cookie: a" * 20_000,
+        "密码：" * 30_000,
+    ):
         redact(text)
