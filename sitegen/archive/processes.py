@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -64,7 +66,8 @@ def _start(
     undone: list[RunPlan],
 ) -> None:
     try:
-        with _no_main():
+        with _no_main(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 counts sleeping threads too
             busy[pool.submit(attempt, plan, archive)] = plan
     except BrokenProcessPool:
         undone.append(plan)
@@ -72,19 +75,32 @@ def _start(
 
 def _alone(plan: RunPlan, archive: Path) -> Result:
     try:
-        with _pool(1) as pool, _no_main():
-            return pool.submit(attempt, plan, archive).result()
+        with _pool(1) as pool:
+            busy: dict[Future[Result], RunPlan] = {}
+            _start(pool, plan, archive, busy, [])
+            for future in busy:
+                return future.result()
     except BrokenProcessPool:
-        hint = "It may have run out of memory."
-        return Problem(plan.path, None, "internal", "the process that read the run died", hint)
+        pass
+    hint = "It may have run out of memory."
+    return Problem(plan.path, None, "internal", "the process that read the run died", hint)
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    # Not fork: the caller may have threads (mkdocs serve has), and a forked lock may never open again.
     # Records are trees of lists and floats: looking for cycles among them is lost time.
     return ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=gc.set_threshold, initargs=(200_000, 50, 100)
+        jobs, mp_context=get_context(_method()), initializer=gc.set_threshold, initargs=(200_000, 50, 100)
     )
+
+
+def _method() -> str:
+    """How processes start: by fork, which costs nothing, where no thread of the caller's could hold a lock.
+
+    mkdocs serve has threads, and a lock that another thread held when the process forked never opens again.
+    Threads of numpy and Arrow sleep between calls and hold none.
+    """
+    alone = sys.platform == "linux" and threading.active_count() == 1
+    return "fork" if alone else "spawn"
 
 
 @contextmanager
