@@ -122,14 +122,24 @@ def redact(text: str) -> tuple[str, Counter[str]]:
     if "\x1b" in text:
         short, found = redact(_COLOUR.sub("", text))  # a colour may change within a secret
         return (short, found) if found else (text, found)
-    text, found = redact_name(text)
+    text, found = _shaped(text)
     if any(sign in text for sign in ("=", ":", "--", "：")):
         text = _ASSIGNED.sub(lambda match: _assigned(match, found), text)
     return text, found
 
 
 def redact_name(text: str) -> tuple[str, Counter[str]]:
-    """As `redact`, by shape alone: a metric may be called `token=…` or `loss:…` and is no assignment."""
+    """As `redact` for the name of a metric, which may be `token=…` or `loss:…` and is no assignment.
+
+    A name that speaks of a password is none of a metric; a key or a token must look drawn at random.
+    """
+    text, found = _shaped(text)
+    if any(sign in text for sign in "=:："):
+        text = _ASSIGNED.sub(lambda match: _assigned(match, found, surely=True), text)
+    return text, found
+
+
+def _shaped(text: str) -> tuple[str, Counter[str]]:
     found: Counter[str] = Counter()
     for kind, needle, pattern in _SHAPES:
         if needle in text:
@@ -155,10 +165,12 @@ def _mark(kind: str, found: Counter[str]) -> Callable[[re.Match[str]], str]:
     return replace
 
 
-def _assigned(match: re.Match[str], found: Counter[str]) -> str:
+def _assigned(match: re.Match[str], found: Counter[str], surely: bool = False) -> str:
     name, value = match["name"], match["value"]
     kind = _kind(name, value)
     if kind is None or _PLAIN.match(value) or "[redacted:" in value:
+        return match[0]
+    if surely and kind in ("token", "key") and not _random(value):
         return match[0]
     words = value.split()
     if kind in ("token", "key") and len(words) > 1 and max(map(len, words)) < 16:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitegen.redact import redact, redact_value
+from sitegen.redact import redact, redact_name, redact_value
 
 HEX40 = "0123456789abcdef" * 2 + "01234567"
 MIXED = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3gH5"
@@ -176,6 +176,22 @@ def test_what_is_no_secret_stays(text: str) -> None:
 )
 def test_a_setting_is_judged_by_its_name_too(name: str, value: str, expected: str) -> None:
     assert redact_value(name, value)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (f"note/WANDB_API_KEY={MIXED}", "note/WANDB_API_KEY=[redacted:key]"),
+        ("note/password: " + "hunter2", "note/password: [redacted:password]"),
+        ("val-core/token=sentence_level_1/acc", "val-core/token=sentence_level_1/acc"),
+        (
+            "val-core/key: the longest of all names/acc/mean@16",
+            "val-core/key: the longest of all names/acc/mean@16",
+        ),
+    ],
+)
+def test_a_metric_is_called_anything_but_a_secret(name: str, expected: str) -> None:
+    assert redact_name(name)[0] == expected
 
 
 def test_long_texts_take_linear_time() -> None:
