@@ -36,6 +36,7 @@ def evaluate(
     runs: Sequence[str],
     catalog: Sequence[Definition],
     overrides: Mapping[str, Mapping[str, object]] | None = None,
+    presets: Sequence[str] = (),
 ) -> dict[str, Findings]:
     """Findings of `runs`, in their order.
 
@@ -44,15 +45,17 @@ def evaluate(
         runs: ids.
         catalog: rules, from `catalog`.
         overrides: rule code -> params that a site sets differently.
+        presets: sets of absolute bands for runs whose run.toml chooses none.
 
     Raises:
-        ConfigError: an override names no rule or param.
+        ConfigError: an override names no rule or param, or no card knows a preset.
         CardError: a card failed; it names the card, its line and DuckDB's message.
     """
     changed = overrides or {}
     engine.check_overrides(catalog, changed)
+    engine.check_presets(catalog, presets)
     found: dict[str, Findings] = {}
     for batch in portions(archive, runs):
         with Store(archive, batch) as store:
-            found |= engine.evaluate_store(store, catalog, changed)
+            found |= engine.evaluate_store(store, catalog, changed, presets)
     return found

@@ -47,8 +47,9 @@ def test_every_group_but_tool_traces_has_a_card() -> None:
     assert covered == GROUPS
 
 
-def test_there_is_one_phase_card() -> None:
-    assert [rule.code for rule in CATALOG if rule.kind == "phase"] == ["PHASE-01"]
+def test_there_is_one_phase_card_and_one_of_a_preset() -> None:
+    phases = {rule.presets: rule.code for rule in CATALOG if rule.kind == "phase"}
+    assert phases == {(): "PHASE-01", ("seed000",): "PHASE-06"}
 
 
 @pytest.mark.parametrize("rule", CATALOG, ids=lambda rule: rule.code)

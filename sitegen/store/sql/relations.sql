@@ -35,6 +35,7 @@
 -- segments  run, number, first, last, rows, source, reason        config    run, key, setting (text)
 -- problems  run, path, line, kind, message                        summary   run, metric, name, n, first, last, min, max, …
 -- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, grade (1 info - 4 critical), open
+-- presets   run, preset: the sets of absolute bands the run is held against
 
 CREATE TABLE live AS
 SELECT run, row_number() OVER (PARTITION BY run ORDER BY step) AS row, * EXCLUDE (run, live, trains)
