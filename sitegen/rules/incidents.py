@@ -119,7 +119,7 @@ class Maker:
         }
         names |= {extra: answer.extra[extra][place] for extra in rule.extra}
         told = message.render(rule.message, names)
-        return presets.marked(told, rule, names.get("preset"))
+        return presets.marked(told, rule, names.get("asked"))
 
 
 def peak(answer: Answer, span: Stretch) -> int:

@@ -50,6 +50,6 @@ class Asked:
 def marked(told: str, rule: Definition, preset: object) -> str:
     """The sentence of an incident, marked where a preset and not the run's own past is the measure.
 
-    `preset` is what the card's answer names, for cards of several presets.
+    `preset` is column `asked` of the answer, for cards of several presets.
     """
     return f"Outside preset {preset or ' / '.join(rule.presets)}: {told}" if rule.presets else told
