@@ -136,7 +136,7 @@ class Batch:
     rows: Rows | None = None
     log_lines: tuple[LogLine, ...] = ()
     config: Mapping[str, str] = field(default_factory=dict)  # dotted key -> value as text
-    facts: Mapping[str, str] = field(default_factory=dict)  # e.g. "verl_version", "commit", "command", "hostname"
+    facts: Mapping[str, str] = field(default_factory=dict)  # e.g. "verl_version", "commit", "command"
     problems: tuple[Problem, ...] = ()
 
 
@@ -256,7 +256,7 @@ class Metric:
     title: str  # "Reference KL"
     unit: str  # "nats/token", "" where dimensionless
     better: str  # "up", "down", "band", "neither"
-    group: str  # "reward", "kl", "entropy", "policy", "critic", "length", "speed", "memory", "validation", "rollout", "other"
+    group: str  # "reward", "kl", "entropy", "policy", "length", "speed", "memory", "validation", …
     meaning: str
     names: tuple[str, ...]  # names as logged, most wanted first; exact
 

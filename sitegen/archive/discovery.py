@@ -105,6 +105,8 @@ def _sniffed(each: Found, problems: list[Problem]) -> str | None:
     source = Source(each.path, each.file, each.size)
     try:
         form = ingest.sniff(source)
+        if form is None:
+            source.probe()
         if form is trackers:
             return f"{trackers.NAME}:{trackers.which(each.path, source.head(ingest.HEAD))}"
     except SourceRefused as error:

@@ -130,11 +130,16 @@ def model(run: Known) -> str | None:
     return parts[-1] if parts else None
 
 
+_COUNTED = re.compile(r"([1-9]\d{0,5})\s*[x×*]\s*\D")  # "8 x H100", "8× H100"
+
+
 def gpus(run: Known) -> int | None:
-    """run.toml, else GPUs per node x nodes, else a count that the log states."""
+    """run.toml (`gpus`, or `hardware = "8 x H100"`), else GPUs per node x nodes, else what the log states."""
     said = run.toml.number("gpus")
     if said is not None:
         return said
+    if counted := _COUNTED.match(run.toml.text("hardware") or ""):
+        return int(counted[1])
     per_node = run.count("trainer.n_gpus_per_node")
     if per_node is not None:
         return per_node * (run.count("trainer.nnodes") or 1)

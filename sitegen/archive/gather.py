@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from sitegen.archive.spool import Part, Spool
 from sitegen.model import Floats, Ints
 
 CELLS = 1 << 21  # values per row group: 16 MB
+EXTRAS = 500_000  # entries that may wait for the end of a row group
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,41 +57,36 @@ class Gatherer:
     _maps: dict[tuple[str, ...], Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        found: set[str] = set()
-        seen: set[tuple[str, ...]] = set()
-        for number in np.unique(self.plan.parts).tolist():
-            part = self.spool.get(number)
-            if part.names not in seen:
-                seen.add(part.names)
-                found.update(part.names)
-            found.update(part.odd.table)
-        self.names = tuple(sorted(found))
+        self.names = tuple(sorted(self.spool.names))
         self._place = {name: i for i, name in enumerate(self.names)}
 
     def groups(self) -> Iterator[Group]:
         """Row groups in order; at least one when there are rows."""
         size = max(64, min(4096, CELLS // max(1, len(self.names))))
         for first in range(0, len(self.plan.step), size):
-            yield self._group(first, min(first + size, len(self.plan.step)))
+            yield from self._group(first, min(first + size, len(self.plan.step)))
 
-    def _group(self, first: int, end: int) -> Group:
+    def _group(self, first: int, end: int) -> Iterator[Group]:
+        """The group of some rows, after groups of no rows that hold extras when there are very many."""
         values = np.full((len(self.names), end - first), np.nan)
-        span = slice(*np.searchsorted(self.plan.row, [first, end]))
-        row = self.plan.row[span]
-        layer = np.arange(len(row)) - np.searchsorted(row, row)
+        span = slice(*np.searchsorted(self.plan.row, [first, end]).tolist())
         extras: list[Extras] = []
-        odd: list[tuple[Ints, Ints, Ints, Ints]] = []
-        for depth in range(int(layer.max()) + 1 if len(layer) else 0):
-            records = np.flatnonzero(layer == depth) + span.start
-            for number in dict.fromkeys(self.plan.parts[records].tolist()):
-                mine = records[self.plan.parts[records] == number]
-                part = self.spool.get(number)
-                self._fill(values, first, mine, part, depth, extras)
-                if len(part.odd.rows):
-                    odd.append(self._odd(mine, part))
-        if odd:
-            extras.append(not_finite(*(np.concatenate(each) for each in zip(*odd, strict=True))))
-        return Group(first, values, Extras.joined(extras))
+        waiting = 0
+        for depth, records in _layers(self.plan.row[span], span.start):
+            for part, mine in self._by_part(records):
+                waiting += self._fill(values, first, mine, part, depth, extras)
+            if waiting > EXTRAS:
+                yield Group(first, values[:, :0], Extras.joined(extras))
+                extras, waiting = [], 0
+        odd = [self._odd(mine, part) for part, mine in self._by_part(np.arange(span.start, span.stop))]
+        extras.append(not_finite(*(np.concatenate(each) for each in zip(*odd, strict=True))))
+        yield Group(first, values, Extras.joined(extras))
+
+    def _by_part(self, records: Ints) -> Iterator[tuple[Part, Ints]]:
+        """Records by the part that holds their values."""
+        numbers = self.plan.parts[records]
+        for number in dict.fromkeys(numbers.tolist()):
+            yield self.spool.get(number), records[numbers == number]
 
     def _columns(self, names: tuple[str, ...]) -> Ints:
         if names not in self._maps:
@@ -100,16 +97,18 @@ class Gatherer:
 
     def _fill(
         self, values: Floats, first: int, records: Ints, part: Part, depth: int, extras: list[Extras]
-    ) -> None:
+    ) -> int:
+        """Put a part's values of `records` into their rows; returns how many values gave way to others."""
         if not part.names:
-            return
+            return 0
         where = np.ix_(self._columns(part.names), self.plan.row[records] - first)
         block = part.values[:, self.plan.index[records]]
         if depth == 0:
             values[where] = block
-            return
-        old = values[where]
-        values[where] = self._settled(old, block, records, part, extras)
+            return 0
+        before = len(extras)
+        values[where] = self._settled(values[where], block, records, part, extras)
+        return sum(len(each) for each in extras[before:])
 
     def _settled(self, old: Floats, new: Floats, records: Ints, part: Part, extras: list[Extras]) -> Floats:
         """Values to keep of two blocks (metrics, records)."""
@@ -158,6 +157,15 @@ class Gatherer:
         record = record[there]
         names = self._columns(part.odd.table)[part.odd.names[there]]
         return self.plan.row[record], names, part.odd.raws[there], self.plan.origin[record]
+
+
+def _layers(row: Ints, start: int) -> Iterator[tuple[int, Ints]]:
+    """First records of all rows, then their second ones, and so on; `row` ascends, numbers begin at start."""
+    layer = np.arange(len(row)) - np.searchsorted(row, row)
+    order = np.argsort(layer, kind="stable")
+    ends = np.searchsorted(layer[order], np.arange(int(layer.max(initial=-1)) + 2))
+    for depth, (a, b) in enumerate(pairwise(ends.tolist())):
+        yield depth, order[a:b] + start
 
 
 def masked_last(values: NDArray[np.float64]) -> Floats:

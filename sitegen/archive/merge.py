@@ -10,7 +10,7 @@ finds the console log's second segment to join.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -25,6 +25,7 @@ from sitegen.archive.stage import Records, Staged
 from sitegen.model import Floats, Ints, Segment
 
 SAMPLE = 40  # steps compared to see whether two segments agree
+PAIRS = 4_000  # segments compared with each other; sources with more are compared one segment with its like
 _RANK = {"filelogger": 0, "seed-metrics": 1, "seed-debug": 3}  # whose value wins; others 2
 
 
@@ -90,11 +91,13 @@ def _attempts(
     number = [np.zeros(len(each.records.steps), dtype=np.int64) for each in staged]
     biggest = sorted(range(len(staged)), key=lambda s: (-len(staged[s].records.steps), staged[s].file.path))
     for s in biggest:
-        others = list(attempts)
+        known = len(attempts)
+        few = known * len(splits[s].reasons) <= PAIRS
         groups = _groups(splits[s].segment)
         for segment, reason in enumerate(splits[s].reasons):
             where = groups[segment]
-            joined = _joined([_likeness(staged, s, where, a, spool) for a in others])
+            others = range(known) if few else range(min(segment, known), min(segment + 1, known))
+            joined = _joined({i: _likeness(staged, s, where, attempts[i], spool) for i in others})
             if not joined:
                 attempts.append(
                     _Attempt(np.unique(staged[s].records.steps[where]), [(s, segment)], reason=reason)
@@ -129,14 +132,14 @@ def _grow(attempt: _Attempt, source: int, segment: int, steps: Ints, records: In
         attempt.places.setdefault(step, (source, record))
 
 
-def _joined(likeness: Sequence[tuple[int, int] | None]) -> list[int]:
+def _joined(likeness: Mapping[int, tuple[int, int] | None]) -> list[int]:
     """Attempts that a segment is part of, given (like, unlike) values shared with each, None for no overlap.
 
     A third may differ (a conflict, to be told), unless another attempt matches without any difference.
     """
-    found = [i for i, each in enumerate(likeness) if each is not None and each[1] <= sum(each) / 3]
-    exact = [i for i in found if likeness[i][1] == 0]  # type: ignore[index]
-    return exact or found
+    found = {i: each[1] for i, each in likeness.items() if each is not None and each[1] <= sum(each) / 3}
+    exact = [i for i, unlike in found.items() if unlike == 0]
+    return exact or list(found)
 
 
 def _likeness(

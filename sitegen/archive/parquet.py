@@ -90,7 +90,9 @@ class RunFiles:
 
     def write(self, group: Group) -> None:
         """Append a row group and its extras."""
-        self._steps.write_table(self._table(group), row_group_size=max(1, group.values.shape[1]))
+        rows = group.values.shape[1]
+        if rows:
+            self._steps.write_table(self._table(group), row_group_size=rows)
         if len(group.extras):
             self._extras.write_table(self._odd(group.extras))
 

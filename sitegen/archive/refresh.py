@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -188,19 +189,33 @@ def _attempt(plan: RunPlan, archive: Path) -> Built | Problem:
 def _in_processes(
     plans: Iterable[RunPlan], archive: Path, jobs: int
 ) -> Iterator[tuple[RunPlan, Built | Problem]]:
-    """Build in a pool; what a dying process left undone is tried again, each run in a process of its own."""
-    left = {plan.id: plan for plan in plans}
-    try:
-        with _pool(jobs) as pool:
-            waiting: dict[Future[Built | Problem], RunPlan] = {
-                pool.submit(_attempt, plan, archive): plan for plan in left.values()
-            }
-            for future in as_completed(waiting):
-                result = future.result()
-                yield left.pop(waiting[future].id), result
-    except BrokenProcessPool:
-        for plan in list(left.values()):
-            yield plan, _alone(plan, archive)
+    """Build in `jobs` processes, this one among them; starting one costs as much as reading 50 MB.
+
+    The others take the biggest runs, this one the smallest that is left. What a dying process left undone is
+    tried again, each run in a process of its own.
+    """
+    left = deque(plans)
+    busy: dict[Future[Built | Problem], RunPlan] = {}
+    undone: list[RunPlan] = []
+    with _pool(jobs - 1) as pool:
+        while left or busy:
+            while left and len(busy) < 2 * (jobs - 1) and not undone:
+                plan = left.popleft()
+                try:
+                    busy[pool.submit(_attempt, plan, archive)] = plan
+                except BrokenProcessPool:
+                    undone.append(plan)
+            if left:
+                plan = left.pop()
+                yield plan, _attempt(plan, archive)
+            for future in wait(busy, 0 if left else None, FIRST_COMPLETED).done:
+                plan = busy.pop(future)
+                try:
+                    yield plan, future.result()
+                except BrokenProcessPool:
+                    undone.append(plan)
+    for plan in undone:
+        yield plan, _alone(plan, archive)
 
 
 def _alone(plan: RunPlan, archive: Path) -> Built | Problem:

@@ -48,6 +48,8 @@ class Spool:
         self._stream: BinaryIO | None = None
         self._cache: dict[int, Part] = {}
         self._count = 0
+        self._seen: set[tuple[str, ...]] = set()
+        self.names: set[str] = set()  # of all metrics in all parts
 
     def __enter__(self) -> Spool:
         return self
@@ -63,6 +65,10 @@ class Spool:
         """Store a part and return its number."""
         number = self._count
         self._count += 1
+        for names in (part.names, part.odd.table):
+            if names not in self._seen:
+                self._seen.add(names)
+                self.names.update(names)
         size = part.values.nbytes + 24 * len(part.odd.rows)
         if size <= self._budget:
             self._budget -= size

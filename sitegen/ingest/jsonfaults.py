@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
+from sitegen.ingest.source import MAX_LINE
 
 SHOWN = 20  # bad lines listed one by one; the rest is counted
 MAX_NAMES = 5_000  # names per file; more are no metrics but data (a sample's id as key, say)
@@ -32,6 +33,10 @@ class Faults:
         rest = "the pairs before the tear were kept" if kept else "nothing of it could be kept"
         hint = "Copy the file again if the run goes on; else nothing can be done." if last else ""
         self._add(Problem(self.path, line, "truncated", f"{where} is torn: {rest}", hint))
+
+    def too_long(self, line: int) -> None:
+        """A line that was not looked at."""
+        self._add(Problem(self.path, line, "too-long", f"the line is longer than {MAX_LINE >> 20} MB"))
 
     def not_a_number(self, name: str, value: object, line: int) -> None:
         """A value that no metric column can hold."""

@@ -87,7 +87,7 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
     """
     faults = Faults(source.path)
     with source.open() as stream:
-        for first, lines, is_whole in blocks(stream):
+        for first, lines, is_whole in blocks(stream, too_long=faults.too_long):
             records = Records(faults)
             if prefix is not None:
                 lines = [_without(prefix, line) for line in lines]

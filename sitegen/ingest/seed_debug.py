@@ -49,7 +49,7 @@ def read(source: Source) -> Iterator[Batch]:
     faults = Faults(source.path)
     step: int | None = None
     with source.open() as stream:
-        for first, lines, _ in blocks(stream):
+        for first, lines, _ in blocks(stream, too_long=faults.too_long):
             records = Records(faults)
             for number, raw in enumerate(lines, first):
                 step = _line(raw.decode("utf-8", "replace").strip(), number, step, records)

@@ -15,7 +15,7 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -33,6 +33,7 @@ BLOCK = 4 << 20
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_GZIP_STEP = 1 << 14  # what is read ahead must not hide the ratio of what was unpacked
 _ZSTD_STEP = 1 << 10  # zstd can turn 4 bytes into 128 KiB: small steps keep one step's output small
 
 
@@ -99,6 +100,18 @@ class Source:
         with self.open() as stream:
             return stream.read(n)
 
+    def probe(self) -> None:
+        """Raise SourceTooLarge if this is a bomb. Stops as soon as the packing is that of a log."""
+        with self.raw() as raw:
+            magic = cast(io.BufferedReader, raw).peek(4)[:4]
+            if magic[:2] != _GZIP and magic != _ZSTD:
+                return
+            total = 0
+            for chunk in self._bounded(raw, self._inflate(raw) if magic[:2] == _GZIP else self._unzstd(raw)):
+                total += len(chunk)
+                if total > 8 << 20 and total < MAX_RATIO * raw.tell():
+                    return
+
     def _unpacked(self, raw: BinaryIO) -> BinaryIO:
         magic = cast(io.BufferedReader, raw).peek(4)[:4]
         if magic[:2] == _GZIP:
@@ -120,7 +133,7 @@ class Source:
         """Members of a gzip file one after the other; zero padding between and after them is normal."""
         data = b""
         while True:
-            data = data.lstrip(b"\0") or raw.read(1 << 16).lstrip(b"\0")
+            data = data.lstrip(b"\0") or raw.read(_GZIP_STEP).lstrip(b"\0")
             if not data:
                 return
             member = zlib.decompressobj(wbits=31)
@@ -133,7 +146,7 @@ class Source:
                     yield chunk
                 data = member.unconsumed_tail
                 if not (data or member.eof):
-                    data = raw.read(1 << 16)
+                    data = raw.read(_GZIP_STEP)
                     if not data:
                         return self._torn("the gzip stream ends before its end mark")
             data = member.unused_data
@@ -167,11 +180,13 @@ class Source:
             self.notes.append(problem)
 
 
-def blocks(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[int, list[bytes], bool]]:
+def blocks(
+    stream: BinaryIO, size: int = BLOCK, too_long: Callable[[int], None] | None = None
+) -> Iterator[tuple[int, list[bytes], bool]]:
     """Lines of a stream in blocks of about `size` bytes: (number of the first line, lines, whole).
 
     `whole` is False for the last block when its last line has no line end. A line longer than
-    MAX_LINE is handed out empty.
+    MAX_LINE is handed out empty, and its number given to `too_long`.
     """
     number, rest = 1, b""
     while chunk := stream.read(size):
@@ -182,6 +197,8 @@ def blocks(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[int, list[byte
             number += len(lines)
         elif len(rest) > MAX_LINE:
             rest, found = _skip_line(stream, size)
+            if too_long:
+                too_long(number)
             yield number, [b""], True
             number += 1
             if not found:

@@ -108,6 +108,15 @@ def test_without_times_there_are_none(made: Made) -> None:
     assert made.archive.now() is None
 
 
+@pytest.mark.parametrize(
+    ("hardware", "gpus"), [("8 x H100", 8), ("16× A100-80GB", 16), ("H100", None), ("2080 Ti", None)]
+)
+def test_hardware_that_counts_its_gpus_is_believed(hardware: str, gpus: int | None, made: Made) -> None:
+    made.file("a/run.toml", f'hardware = "{hardware}"\n')
+    made.jsonl("a/m.jsonl", [(1, {"x": 0.5})])
+    assert made.run().gpus == gpus
+
+
 def test_gpu_hours_are_wall_time_of_all_gpus(made: Made) -> None:
     made.jsonl("a/m.jsonl", [(s, {"timing_s/step": 1800.0}) for s in (1, 2)])
     made.file("a/run.toml", "gpus = 8\n")

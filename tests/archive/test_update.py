@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import threading
@@ -281,8 +282,6 @@ def test_an_archive_that_cannot_be_written_is_an_error_that_says_where(made: Mad
 
 
 def test_a_packed_log_is_read_and_a_torn_one_keeps_what_precedes(made: Made) -> None:
-    import gzip
-
     text = "".join(f'{{"step":{s},"data":{{"x":{s * 0.37}}}}}\n' for s in range(5000)).encode()
     made.file("a/m.jsonl.gz", gzip.compress(text))
     made.file("b/m.jsonl.gz", gzip.compress(text)[:-3000])
@@ -291,6 +290,20 @@ def test_a_packed_log_is_read_and_a_torn_one_keeps_what_precedes(made: Made) -> 
     torn = made.archive.run("b")
     assert 500 < torn.steps < 5000
     assert set(kinds(torn.problems)) == {"truncated"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"step:1 - critic/score/mean:0.5 - " + b"x" * 200 + b"\n", b'{"step":1,"data":{"x":0.5}}\n', b"\0" * 40],
+)
+def test_a_bomb_is_refused_with_a_problem(made: Made, monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
+    monkeypatch.setattr("sitegen.ingest.source.MAX_EXPANDED", 1 << 18)
+    made.file("a/bomb.gz", gzip.compress(line * (4_000_000 // len(line)), 9))
+    made.jsonl("b/m.jsonl", curve(1, 3))
+    made.update()
+    assert made.archive.run("b").steps == 3
+    told = [*made.last.problems, *(p for run in made.archive.runs() for p in made.archive.run(run).problems)]
+    assert ("a/bomb.gz", "too-large") in [(p.path, p.kind) for p in told]
 
 
 def test_removed_runs_are_listed_with_date_and_reason(made: Made) -> None:

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-INTERVAL_S = 0.2
+INTERVAL_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)

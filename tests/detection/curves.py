@@ -97,7 +97,7 @@ def _score(curves: Curves) -> None:
 def progress(curves: Curves) -> Floats:
     """How much of what there was to learn has been learned, 0 to 1."""
     right = curves["right"]
-    return (right - right[0]) / max(right[-1] - right[0], 1e-9)
+    return np.asarray((right - right[0]) / max(right[-1] - right[0], 1e-9))
 
 
 def _policy(curves: Curves) -> None:

@@ -101,10 +101,11 @@ def _near(label: Label, expected: Span, found: Span, reach: int) -> bool:
 
 def _follows(label: Label, one: Incident, expected: Span, found: Span, reach: int) -> bool:
     """Whether a label explains a finding: of its own rules, or a consequence that begins with it or later."""
-    if one.rule not in (*label.codes, *label.also):
+    if label.whole:
+        return one.rule in (*label.codes, *label.also)
+    if found.last < expected.first - EARLY:
         return False
-    began = found.last >= expected.first - EARLY
-    return label.whole or (began and found.first <= expected.last + 2 * reach)
+    return one.rule in label.also or (one.rule in label.codes and found.first <= expected.last + 2 * reach)
 
 
 Pairs = tuple[tuple[int, int], ...]

@@ -129,7 +129,7 @@ def _lengths(curves: Curves, rng: Rng) -> dict[str, Floats]:
 
 def _every(curves: Curves, rows: int) -> Floats:
     """True in every `rows`-th row."""
-    return (np.arange(1, curves.rows + 1) % rows == 0).astype(np.float64)
+    return np.asarray(np.arange(1, curves.rows + 1) % rows == 0, np.float64)
 
 
 def _times(curves: Curves, rng: Rng, metrics: dict[str, Floats]) -> dict[str, Floats]:
@@ -140,7 +140,7 @@ def _times(curves: Curves, rng: Rng, metrics: dict[str, Floats]) -> dict[str, Fl
     first = np.where(np.arange(n) == 0, rng.uniform(1.3, 3.0), 1.0) if setup.stride == 1 else 1.0
 
     def spent(seconds: float, spread: float = setup.unrest) -> Floats:
-        return seconds * work / curves["pace"] * wobble(rng, n, spread, 0.3)
+        return np.asarray(seconds * work / curves["pace"] * wobble(rng, n, spread, 0.3))
 
     parts = {
         "timing_s/gen": spent(base) / curves["gen_pace"] * first,

@@ -123,6 +123,10 @@ def test_blocks_number_lines_across_block_borders(tmp_path: Path) -> None:
 def test_a_line_too_long_to_hold_is_handed_out_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_LINE", 50)
     source = made(tmp_path, "a.log", b"one\n" + b"x" * 500 + b"\ntwo\n")
+    told: list[int] = []
     with source.open() as stream:
-        found = [(n + i, line) for n, lines, _ in blocks(stream, 16) for i, line in enumerate(lines)]
+        found = [
+            (n + i, line) for n, lines, _ in blocks(stream, 16, told.append) for i, line in enumerate(lines)
+        ]
     assert found == [(1, b"one"), (2, b""), (3, b"two")]
+    assert told == [2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pprint
 import re
 import tomllib
 from dataclasses import replace
@@ -12,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from .config import Config
+from .config import Config, printed
 from .logger import Style
 from .scenarios import SCENARIOS
-from .stage import Scenario, produce
+from .stage import Scenario, produce, run_toml
 
 CONFIG = Config(
     "p",
@@ -154,3 +155,21 @@ def test_the_bundled_archive_tells_whose_each_run_is() -> None:
 def test_a_run_card_is_toml(runs: Path) -> None:
     card = tomllib.loads((runs / "team/run/run.toml").read_text())
     assert (card["title"], card["tags"], card["notes"].strip()) == ("A run", ["a", "b"], "Notes.")
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_the_bundled_archive_is_that_of_these_scenarios(scenario: Scenario, repo: Path) -> None:
+    """Changed settings need runs trained with them: `make runs`."""
+    folder = repo / "runs" / scenario.name
+    assert (folder / "run.toml").read_text() == run_toml(scenario)
+    log = folder / "train.log"
+    packed = log.with_name("train.log.gz")
+    if log.is_file() or packed.is_file():
+        text = log.read_text() if log.is_file() else gzip.decompress(packed.read_bytes()).decode()
+        prefix = scenario.style.prefix
+        for line in pprint.pformat(printed(scenario.config)).splitlines():
+            assert f"{prefix}{line}\n" in text
+
+
+def test_the_bundled_archive_is_small(repo: Path) -> None:
+    assert sum(path.stat().st_size for path in (repo / "runs").rglob("*") if path.is_file()) < 5_000_000

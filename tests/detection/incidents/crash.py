@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.detection.incidents.kind import Kind, Place
+from tests.detection.incidents.kind import Kind, Place, Scar
 from tests.detection.profiles import RL
 from tests.detection.trace import Trace
 
@@ -15,7 +15,7 @@ DIED = (
 EXIT = ("exit", "error", "job ends, exit code 1")
 
 
-def _ends(*lines: tuple[str, str, str]) -> object:
+def _ends(*lines: tuple[str, str, str]) -> Scar:
     """A scar: the log ends with the first `force` of these lines."""
 
     def scar(trace: Trace, place: Place) -> None:
@@ -54,10 +54,29 @@ DISK = ("disk", "error", "OSError: [Errno 28] No space left on device")
 TERM = ("sigterm", "error", "*** SIGTERM received at time=1764000000 on cpu 3 ***")
 RAISED = ("traceback", "error", "KeyError: 'ground_truth'")
 
-SPAN = {"after": (0.3, 0.9), "lasts": 1, "profiles": ALWAYS, "reads": ("",)}
 SIDES = ("RUN-01", "RUN-02", "RUN-03", "RUN-05", "RUN-06", "RUN-07")
+
+
+def _end(name: str, code: str, scar: Scar, lines: int = 1, hard: bool = True) -> Kind:
+    """A kind of end that takes up to `lines` lines to tell."""
+    forces = (1, min(2, lines), lines)
+    return Kind(
+        name,
+        (code,),
+        forces,
+        None,
+        scar,
+        also=SIDES,
+        hard=hard,
+        lasts=1,
+        after=(0.3, 0.9),
+        profiles=ALWAYS,
+        reads=("",),
+    )
+
+
 KINDS = (
-    Kind("gpu-oom", ("RUN-01",), (1, 2, 3), None, _ends(GPU, DIED, EXIT), also=SIDES, hard=True, **SPAN),
+    _end("gpu-oom", "RUN-01", _ends(GPU, DIED, EXIT), 3),
     Kind(
         "gpu-oom-at-start",
         ("RUN-01",),
@@ -67,25 +86,13 @@ KINDS = (
         also=SIDES,
         hard=True,
         whole=True,
-        profiles=RL,
         reads=("",),
     ),
-    Kind("host-oom", ("RUN-02",), (1, 2, 3), None, _ends(HOST, DIED, EXIT), also=SIDES, hard=True, **SPAN),
-    Kind(
-        "worker-killed",
-        ("RUN-02",),
-        (1, 2, 3),
-        None,
-        _ends(KILLED, DIED, EXIT),
-        also=SIDES,
-        hard=True,
-        **SPAN,
-    ),
-    Kind(
-        "nccl-timeout", ("RUN-03",), (1, 2, 3), None, _ends(NCCL, DIED, EXIT), also=SIDES, hard=True, **SPAN
-    ),
-    Kind("disk-full", ("RUN-06",), (1, 2, 3), None, _ends(DISK, RAISED, EXIT), also=SIDES, hard=True, **SPAN),
-    Kind("exception", ("RUN-05",), (1, 2, 2), None, _ends(RAISED, EXIT), also=SIDES, hard=True, **SPAN),
-    Kind("told-to-stop", ("RUN-07",), (1, 1, 1), None, _ends(TERM), also=SIDES, **SPAN),
-    Kind("silent-end", ("RUN-07",), (1, 1, 1), None, silence, also=SIDES, **SPAN),
+    _end("host-oom", "RUN-02", _ends(HOST, DIED, EXIT), 3),
+    _end("worker-killed", "RUN-02", _ends(KILLED, DIED, EXIT), 3),
+    _end("nccl-timeout", "RUN-03", _ends(NCCL, DIED, EXIT), 3),
+    _end("disk-full", "RUN-06", _ends(DISK, RAISED, EXIT), 3),
+    _end("exception", "RUN-05", _ends(RAISED, EXIT), 2),
+    _end("told-to-stop", "RUN-07", _ends(TERM), hard=False),
+    _end("silent-end", "RUN-07", silence, hard=False),
 )

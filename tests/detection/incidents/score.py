@@ -114,7 +114,7 @@ KINDS = (
         dead_reward,
         force_is_rows=True,
         hard=True,
-        also=(*AFTERMATH, "GRD-01", "GRD-02"),
+        also=(*AFTERMATH, "REW-01", "GRD-01", "GRD-02"),
         reads=(*SCORE, "critic/advantages", "actor/grad_norm"),
     ),
     Kind(
