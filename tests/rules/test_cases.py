@@ -135,7 +135,8 @@ def test_lines_config_and_plan_reach_the_card() -> None:
 def test_clock_name_hardware_and_formats_reach_the_card() -> None:
     sql = (
         "SELECT s.run, s.row, s.step, s.time AS value, r.ended_at AS threshold, "
-        "s.time = 130 AND r.ended_at = 900 AND r.experiment = 'one' AND r.hardware = 'H100' AND r.formats = 'filelogger' AS hit "
+        "s.time = 130 AND r.ended_at = 900 AND r.experiment = 'one' "
+        "AND r.hardware = 'H100' AND r.formats = 'filelogger' AS hit "
         "FROM steps s JOIN runs r ON r.run = s.run"
     )
     told = (
