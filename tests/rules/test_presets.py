@@ -60,7 +60,8 @@ def test_what_a_preset_finds_is_a_remark_that_names_it(shelf: Written) -> None:
 def test_a_card_of_two_presets_says_which_one(shelf: Written) -> None:
     shelf.add("a", HIGH, presets=("seed004",))
     sql = (
-        "SELECT s.run, s.row, s.step, grad_norm AS value, 1.0 AS threshold, grad_norm > 1 AS hit, p.preset AS asked "
+        "SELECT s.run, s.row, s.step, grad_norm AS value, 1.0 AS threshold, grad_norm > 1 AS hit, "
+        "p.preset AS asked "
         "FROM steps s JOIN presets p ON p.run = s.run"
     )
     found = judge(shelf, [rule(sql, 'preset = ["seed000", "seed004"]\nseverity = "info"')])
