@@ -133,11 +133,9 @@ SELECT run, name, dataset, idx, row, step, val, train, scale,
     max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS val_before,
     count(*) OVER (PARTITION BY run, name) AS n_evals,
     idx = count(*) OVER (PARTITION BY run, name) AS last,
-    -- median |difference| of successive gaps: 0.954 sd for normal noise, their mean 1.128 sd,
-    -- median of second differences: 1.652 sd
+    -- median |difference| of successive gaps: 0.954 sd for normal noise; of second differences: 1.652 sd
     greatest(0.015, CASE WHEN count(bend) OVER before >= 3
-        THEN least(median(abs(jump)) OVER before / 0.954, avg(abs(jump)) OVER before / 1.128,
-                   median(abs(bend)) OVER before / 1.652) END) AS sd
+        THEN least(median(abs(jump)) OVER before / 0.954, median(abs(bend)) OVER before / 1.652) END) AS sd
 FROM moving
 WINDOW series AS (PARTITION BY run, name ORDER BY idx), before AS (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
 DROP TABLE validations;
