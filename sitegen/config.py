@@ -28,6 +28,8 @@ class Config:
         rules: folders with further rule cards; a card with a known code replaces ours.
         params: rule code -> parameter -> value, in place of what the card says.
         muted: codes of rules that are not run on this site.
+        presets: sets of absolute bands, such as `seed000`, that runs are held against; a run.toml may choose
+            others.
         templates: folder whose templates win over ours; they may extend `sitegen/<name>`.
         jobs: processes to use; None = one per core.
         title: name of the site, from MkDocs' `site_name`.
@@ -38,6 +40,7 @@ class Config:
     rules: tuple[Path, ...] = ()
     params: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
     muted: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
     templates: Path | None = None
     jobs: int | None = None
     title: str = "RL run archive"
@@ -120,6 +123,14 @@ def _codes(value: object, base: Path) -> tuple[str, ...]:
     return codes
 
 
+def _presets(value: object, base: Path) -> tuple[str, ...]:
+    items = value if isinstance(value, list | tuple) else [value]
+    for item in items:
+        if not isinstance(item, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", item):
+            raise ValueError(f"expected names of presets such as seed000, found {item!r}")
+    return tuple(dict.fromkeys(map(str, items)))
+
+
 def _params(value: object, base: Path) -> dict[str, dict[str, Scalar]]:
     if not isinstance(value, Mapping):
         raise ValueError("expected rule codes with parameters below them, e.g. `ENT-01: {floor: 0.05}`")
@@ -147,6 +158,7 @@ _READERS = {
     "rules": _folders,
     "params": _params,
     "muted": _codes,
+    "presets": _presets,
     "templates": _one_folder,
     "jobs": _jobs,
     "title": _text,

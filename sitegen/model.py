@@ -221,6 +221,7 @@ class Run:
     summary: tuple[MetricSummary, ...]
     problems: tuple[Problem, ...]
     fingerprint: str
+    presets: tuple[str, ...] | None = None  # asked for in run.toml; None = those of the site
 
     @property
     def gpu_hours(self) -> float | None:
@@ -364,6 +365,7 @@ class Rule:
     persist: tuple[int, int] = (1, 1)  # opens when true in k of m rows
     exit: int = 0  # rows of calm that close it
     mute: bool = False  # opens nothing during warm-up
+    presets: tuple[str, ...] = ()  # runs only where one of these was asked for; () = everywhere
 
 
 @dataclass(frozen=True, slots=True)

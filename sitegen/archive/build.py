@@ -264,6 +264,7 @@ def _run(
         summary=live.result(),
         problems=problems,
         fingerprint=mark,
+        presets=toml.asked("presets"),
     )
 
 

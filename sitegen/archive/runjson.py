@@ -29,4 +29,5 @@ def loads(data: bytes) -> tuple[Run, dict[str, str]]:
         table[name] = tuple(kind(**each) for each in table[name])
     for name in ("formats", "tags", "aliases"):
         table[name] = tuple(table[name])
+    table["presets"] = None if table.get("presets") is None else tuple(table["presets"])
     return Run(**table), columns

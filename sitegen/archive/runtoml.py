@@ -16,7 +16,7 @@ _TEXT = (
     "title", "project", "experiment", "owner", "hardware", "baseline", "notes",
     "algorithm", "model", "verl_version", "commit", "status",
 )  # fmt: skip
-_LISTS = ("tags", "aliases")
+_LISTS = ("tags", "aliases", "presets")
 _NUMBERS = ("gpus", "planned_steps")
 _FLAGS = ("finished",)
 KEYS = (*_TEXT, *_LISTS, *_NUMBERS, *_FLAGS)
@@ -39,6 +39,10 @@ class RunToml:
         value = self.values.get(key, ())
         assert isinstance(value, tuple)
         return tuple(dict.fromkeys(value))
+
+    def asked(self, key: str) -> tuple[str, ...] | None:
+        """List of texts under `key`; None when the file does not have it, which is not the same as empty."""
+        return self.texts(key) if key in self.values else None
 
     def number(self, key: str) -> int | None:
         """Whole number under `key`."""

@@ -73,7 +73,7 @@ class Reports:
     def _evaluate(self, batch: Sequence[str]) -> dict[str, Findings]:
         muted = self._config.muted  # a code that no card has stays, for the engine to complain about
         params = {code: values for code, values in self._config.params.items() if code not in muted}
-        found = rules.evaluate(self._archive, batch, self._cards, params)
+        found = rules.evaluate(self._archive, batch, self._cards, params, self._config.presets)
         for run, findings in found.items():
             if rules.failure(findings):
                 continue  # tried again by the next build

@@ -27,7 +27,7 @@ def settings(catalog: Sequence[Definition], config: Config) -> str:
     """Hash of all that findings depend on besides the data of the run."""
     cards = tuple(_card(rule) for rule in catalog)
     params = tuple((code, tuple(sorted(values.items()))) for code, values in sorted(config.params.items()))
-    return of(engine_version, cards, params, code())
+    return of(engine_version, cards, params, config.presets, code())
 
 
 @cache

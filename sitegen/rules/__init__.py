@@ -50,6 +50,7 @@ def evaluate(
     runs: Sequence[str],
     catalog: Sequence[Definition],
     overrides: Mapping[str, Mapping[str, object]] | None = None,
+    presets: Sequence[str] = (),
 ) -> dict[str, Findings]:
     """Findings of `runs`, in their order.
 
@@ -58,16 +59,18 @@ def evaluate(
         runs: ids.
         catalog: rules, from `catalog`.
         overrides: rule code -> params that a site sets differently.
+        presets: sets of absolute bands for runs whose run.toml chooses none.
 
     Raises:
-        ConfigError: an override names no rule or param.
+        ConfigError: an override names no rule or param, or no card knows a preset.
         CardError: a card failed; it names the card, its line and DuckDB's message.
     """
     changed = overrides or {}
     engine.check_overrides(catalog, changed)
+    engine.check_presets(catalog, presets)
     found: dict[str, Findings] = {}
     for batch in portions(archive, runs):
-        found |= _judged(archive, batch, catalog, changed)
+        found |= _judged(archive, batch, catalog, changed, presets)
     return found
 
 
@@ -82,11 +85,12 @@ def _judged(
     batch: Sequence[str],
     catalog: Sequence[Definition],
     overrides: Mapping[str, Mapping[str, object]],
+    presets: Sequence[str],
 ) -> dict[str, Findings]:
     """Findings of a batch; a bug of ours that one of its runs brings to light spares the others."""
     try:
         with Store(archive, batch) as store:
-            return engine.evaluate_store(store, catalog, overrides)
+            return engine.evaluate_store(store, catalog, overrides, presets)
     except Exception as error:
         if isinstance(error, SitegenError) or os.environ.get("SITEGEN_DEBUG") == "1":
             raise
@@ -94,7 +98,7 @@ def _judged(
             return {run: _unjudged(run, catalog, type(error).__name__) for run in batch}
     found: dict[str, Findings] = {}
     for run in batch:
-        found |= _judged(archive, [run], catalog, overrides)
+        found |= _judged(archive, [run], catalog, overrides, presets)
     return found
 
 

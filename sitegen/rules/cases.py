@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,7 +51,9 @@ def test(catalog: Sequence[Definition], codes: Sequence[str] | None = None) -> t
     """
     wanted = [rule for rule in catalog if codes is None or rule.code in codes]
     needed = [one for one in catalog if one in wanted or any(_feeds(one, rule) for rule in wanted)]
-    shelf = CaseShelf({f"{rule.code}/{at}": case for rule in wanted for at, case in enumerate(rule.cases)})
+    shelf = CaseShelf(
+        {f"{rule.code}/{at}": _asking(rule, case) for rule in wanted for at, case in enumerate(rule.cases)}
+    )
     keys = keys_for(frozenset().union(*(one.metrics for one in needed)))
     with Store(shelf, frame=shelf.frame(keys)) as store:
         found = engine.evaluate_store(store, needed, {})
@@ -60,6 +62,11 @@ def test(catalog: Sequence[Definition], codes: Sequence[str] | None = None) -> t
         for rule in wanted
         for at, case in enumerate(rule.cases)
     )
+
+
+def _asking(rule: Definition, case: Table) -> Table:
+    """The case as a run that asks for the presets of its card."""
+    return replace(case, values={"presets": rule.presets, **case.values}) if rule.presets else case
 
 
 def _result(rule: Definition, case: Table, findings: Findings, rows: Mapping[int, int]) -> CaseResult:

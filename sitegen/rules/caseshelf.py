@@ -73,6 +73,11 @@ class CaseShelf:
         rows = len(self._steps[run][0])
         return {name: stretched(text, rows, name) for name, text in case.values.get("series", {}).items()}
 
+    def _clock(self, run: str) -> Floats:
+        text = self._cases[run].values.get("times")
+        rows = len(self._steps[run][0])
+        return np.full(rows, np.nan) if text is None else stretched(str(text), rows, "times")
+
     def _raw(self, run: str, keys: Sequence[str]) -> pa.Table:
         steps, segments, live = self._steps[run]
         series = self._series(run)
@@ -83,7 +88,7 @@ class CaseShelf:
             "segment": segments,
             "step": steps,
             "live": live,
-            "time": pa.nulls(len(steps), pa.float64()),
+            "time": pa.array(self._clock(run), pa.float64(), from_pandas=True),
             "cut": cut,
             "trains": np.ones(len(steps), np.bool_),
             **{key: pa.array(series.get(key, blank), from_pandas=True) for key in keys},
@@ -166,15 +171,15 @@ def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
         path="case.log",
         title=id,
         project=None,
-        experiment=None,
+        experiment=given.get("experiment"),
         algorithm=given.get("algorithm"),
         model=None,
         verl_version=None,
         commit=None,
-        hardware=None,
+        hardware=given.get("hardware"),
         gpus=None,
         started_at=None,
-        ended_at=None,
+        ended_at=given.get("ended_at"),
         wall_s=None,
         steps=len(distinct),
         first_step=first,
@@ -184,7 +189,7 @@ def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
         growing=bool(given.get("growing", False)),
         segments=tuple(_segment(one, steps[segments == one]) for one in sorted(set(segments.tolist()))),
         sources=(SourceFile("case.log", "console", 0, "", len(steps), first, last),),
-        formats=("console",),
+        formats=tuple(given.get("formats", ("console",))),
         tags=(),
         owner=None,
         baseline=None,
@@ -194,6 +199,7 @@ def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
         summary=(),
         problems=tuple(_problem(one) for one in given.get("problems", [])),
         fingerprint=id,
+        presets=tuple(given.get("presets", ())),
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from sitegen.cards import Fault, Table, nearest
 from sitegen.metrics import glossary
 from sitegen.model import Floats, PhaseName
+from sitegen.rules.applicable import UNREAD
 from sitegen.rules.definition import Definition
 from sitegen.store import main_validations
 
@@ -44,6 +45,12 @@ KEYS: Mapping[str, str] = {
     "cut": "a list of rows whose record lost its end",
     "finished": "true or false",
     "algorithm": 'such as "PPO"',
+    "experiment": "name of the experiment",
+    "hardware": 'such as "8x H100 80GB"',
+    "formats": 'a list such as ["filelogger"]',
+    "times": "clock of each row in seconds, written as a series",
+    "ended_at": "clock of the last line in seconds",
+    "presets": "a list of presets the run asks for; by default those of the card",
     "problems": "a list of { kind, message }",
 }
 REQUIRED = ("name", "expect")
@@ -134,6 +141,8 @@ def faults(rule: Definition) -> Iterator[Fault]:
             yield Fault(rule.path, line, wrong)
     if not good:
         return
+    if UNREAD.intersection(rule.needs):
+        return  # nothing that a case could hold would make it speak
     kinds = {_kind(case) for case in rule.cases}
     if "fires" not in kinds:
         yield Fault(rule.path, 1, "no case in which the rule fires")

@@ -19,6 +19,7 @@ from sitegen.rules.answers import Answer
 from sitegen.rules.applicable import missing, silence
 from sitegen.rules.definition import Definition
 from sitegen.rules.incidents import Maker
+from sitegen.rules.presets import Asked
 from sitegen.rules.spans import Stretch, stretches
 from sitegen.store import Store, spans_table
 
@@ -71,23 +72,40 @@ def _alike(card: object, given: object) -> bool:
     return isinstance(given, str) == isinstance(card, str) and isinstance(given, str | int | float)
 
 
-def evaluate_store(store: Store, catalog: Sequence[Definition], overrides: Overrides) -> dict[str, Findings]:
-    """Findings of every run of `store`, which should hold one batch."""
+def check_presets(catalog: Iterable[Definition], presets: Iterable[str]) -> None:
+    """Raise ConfigError for a preset that no card knows."""
+    known = dict.fromkeys(name for rule in catalog for name in rule.presets)
+    for name in presets:
+        if name not in known:
+            raise ConfigError(f"presets: no card knows {name!r}{nearest(name, known)}")
+
+
+def evaluate_store(
+    store: Store, catalog: Sequence[Definition], overrides: Overrides, presets: Sequence[str] = ()
+) -> dict[str, Findings]:
+    """Findings of every run of `store`, which should hold one batch.
+
+    `presets` are for runs whose run.toml chooses none.
+    """
     words = frozenset().union(*(rule.metrics for rule in catalog))
     store.prepare(words)
     with np.errstate(over="ignore", invalid="ignore"):  # distances of the largest doubles are inf
-        return _Batch(store, catalog, overrides).findings()
+        return _Batch(store, catalog, overrides, presets).findings()
 
 
 class _Batch:
     """One pass of all cards over a few runs."""
 
-    def __init__(self, store: Store, catalog: Sequence[Definition], overrides: Overrides) -> None:
+    def __init__(
+        self, store: Store, catalog: Sequence[Definition], overrides: Overrides, presets: Sequence[str]
+    ) -> None:
         keys = {metric.key for metric in glossary().metrics}
         self.store = store
         self.catalog = catalog
         self.overrides = overrides
         self.runs: tuple[Run, ...] = store.facts()
+        self.asked = Asked(self.runs, catalog, presets)
+        store.put("presets", self.asked.table())
         self.rows = rowdata.load(store, keys & frozenset().union(*(_shown(rule) for rule in catalog)))
         self.maker = Maker(store, self.rows)
         self.incidents: dict[str, list[Incident]] = {run.id: [] for run in self.runs}
@@ -100,7 +118,7 @@ class _Batch:
         second = [rule for rule in self.catalog if rule.kind == "incident" and rule.after]
         last = [rule for rule in self.catalog if rule.kind == "phase"]
         for rules in (first, second, last):
-            for rule, table in self._answers(rules):
+            for rule, table in self._answers([rule for rule in rules if any(self.asked.of(rule))]):
                 if rule.kind == "phase":
                     self._phases_of(rule, table)
                 else:
@@ -130,7 +148,7 @@ class _Batch:
 
     def _incidents_of(self, rule: Definition, table: pa.Table) -> None:
         tally = self._tally(rule, table)
-        for run in self.runs:
+        for run in self.asked.of(rule):
             verdict = self._verdict(rule, run, tally)
             if verdict.outcome is Outcome.FIRED:
                 self._record(rule, run, tally.found[run.id])
@@ -196,7 +214,7 @@ class _Batch:
         by_run: dict[str, list[int]] = {}
         for place, run in enumerate(listed["run"]):
             by_run.setdefault(run, []).append(place)
-        for run in self.runs:
+        for run in self.asked.of(rule):
             absent = missing(rule, run, self.rows, self.store)
             places = by_run.get(run.id, []) if not absent else []
             self.phases[run.id] = self._spans_of_phases(rule, run.id, [listed["phase"][at] for at in places])

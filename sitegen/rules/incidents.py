@@ -10,7 +10,7 @@ import numpy as np
 
 from sitegen.metrics import glossary
 from sitegen.model import Evidence, Incident, Run, Severity
-from sitegen.rules import evidence, message
+from sitegen.rules import evidence, message, presets
 from sitegen.rules.answers import Answer
 from sitegen.rules.definition import Definition
 from sitegen.rules.evidence import Event
@@ -118,7 +118,8 @@ class Maker:
             "run": answer.run,
         }
         names |= {extra: answer.extra[extra][place] for extra in rule.extra}
-        return message.render(rule.message, names)
+        told = message.render(rule.message, names)
+        return presets.marked(told, rule, names.get("asked"))
 
 
 def peak(answer: Answer, span: Stretch) -> int:
@@ -129,6 +130,8 @@ def peak(answer: Answer, span: Stretch) -> int:
 
 
 def _severity(rule: Definition, answer: Answer, span: Stretch) -> Severity:
+    if rule.presets:
+        return Severity.INFO  # a band made elsewhere never raises an alarm
     if answer.severity is None:
         return rule.severity
     hits = (span.first + np.flatnonzero(answer.hit[span.first : span.last + 1])).tolist()

@@ -12,11 +12,12 @@ from sitegen.cards import Card, Fault, Table, nearest
 from sitegen.metrics import glossary
 from sitegen.model import Severity
 from sitegen.rules import casetext, message
+from sitegen.rules.applicable import UNREAD
 from sitegen.rules.definition import KNOWN, Definition
 from sitegen.store import Answers, verify
 
 #: Things a rule may need that are not metrics.
-PSEUDO = frozenset({"log_lines", "events", "evals", "config", "planned"})
+PSEUDO = frozenset({"log_lines", "events", "evals", "config", "planned"}) | UNREAD
 SECTIONS = ("Why it matters", "Likely causes", "What to do", "What else looks like this", "Sources")
 RELATIONS = ("steps", "evals", "events")
 
@@ -29,6 +30,11 @@ def _is_text(value: Any) -> bool:
 
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_presets(value: Any) -> bool:
+    names = [value] if isinstance(value, str) else value
+    return _is_texts(names) and bool(names) and all(re.fullmatch(r"[a-z][a-z0-9_]*", one) for one in names)
 
 
 def _is_count(value: Any) -> bool:
@@ -65,6 +71,7 @@ KEYS: Mapping[str, tuple[Check, str]] = {
     "message": (_is_text, "a template over the result columns"),
     "facts": (_is_texts, "a list of canonical metrics"),
     "after": (_is_texts, "a list of rule codes"),
+    "preset": (_is_presets, 'a name such as "seed000", or a list of them'),
 }
 REQUIRED = ("code", "severity", "needs", "since")
 
@@ -125,6 +132,8 @@ def _settings_faults(card: Card) -> Iterator[Fault]:
     code = str(settings.values.get("code", ""))
     if code and not card.slug.startswith(code):
         yield card.fault(settings.line_of("code"), f"file name must begin with {code}")
+    if "preset" in settings.values and settings.values.get("severity", "info") != "info":
+        yield card.fault(settings.line_of("severity"), 'a card with a preset has severity = "info"')
     yield from _metric_faults(card)
 
 
@@ -175,6 +184,7 @@ def _definition(card: Card, answers: Answers) -> Definition:
         facts=tuple(values.get("facts", ())),
         message=values.get("message", ""),
         after=tuple(values.get("after", ())),
+        presets=_presets(values.get("preset", [])),
         columns=answers.columns,
         extra=tuple(name for name in answers.columns if name not in KNOWN),
         words=answers.words,
@@ -182,6 +192,10 @@ def _definition(card: Card, answers: Answers) -> Definition:
         cases=card.cases,
         card=card,
     )
+
+
+def _presets(given: str | list[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _required(rule: Definition) -> tuple[str, ...]:
@@ -216,6 +230,11 @@ def _before_after(rule: Definition) -> Iterator[str]:
         yield f"{metric}_after"
 
 
+def _rivals(one: Definition, other: Definition) -> bool:
+    """Whether two phase cards could speak about the same run."""
+    return not set(one.presets).isdisjoint(other.presets) or (not one.presets and not other.presets)
+
+
 def _across(found: Sequence[Definition]) -> Iterator[Fault]:
     """Faults that only show when cards lie side by side."""
     by_code: dict[str, Definition] = {}
@@ -225,10 +244,12 @@ def _across(found: Sequence[Definition]) -> Iterator[Fault]:
             yield rule.card.fault(line, f"code {rule.code} is taken by {by_code[rule.code].path}")
         by_code.setdefault(rule.code, rule)
     phases = [rule for rule in found if rule.kind == "phase"]
-    for rule in phases[1:]:
-        yield rule.card.fault(
-            rule.card.settings.line_of("kind"), f"a second phase card beside {phases[0].path}"
-        )
+    for at, rule in enumerate(phases):
+        twin = next((one for one in phases[:at] if _rivals(one, rule)), None)
+        if twin is not None:
+            yield rule.card.fault(
+                rule.card.settings.line_of("kind"), f"a second phase card beside {twin.path}"
+            )
     for rule in found:
         for code in rule.after:
             other = by_code.get(code)

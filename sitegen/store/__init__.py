@@ -3,7 +3,7 @@
 from sitegen.store.facts import has_log
 from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations
 from sitegen.store.portion import portions
-from sitegen.store.relations import columns, keys_for, spans_table
+from sitegen.store.relations import columns, keys_for, presets_table, spans_table
 from sitegen.store.store import RefusedError, Store
 from sitegen.store.verify import Answers, verify
 
@@ -19,6 +19,7 @@ __all__ = [
     "keys_for",
     "main_validations",
     "portions",
+    "presets_table",
     "spans_table",
     "verify",
 ]

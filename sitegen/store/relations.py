@@ -25,6 +25,10 @@ SPANS: facts.Columns = (
     ("grade", pa.int64()),
     ("open", pa.bool_()),
 )
+#: Sets of absolute bands that each run is held against.
+PRESETS: facts.Columns = (("run", pa.string()), ("preset", pa.string()))
+#: Relations that the rule engine fills; empty until then.
+OF_ENGINE: Mapping[str, facts.Columns] = {"spans": SPANS, "presets": PRESETS}
 #: Names a relation may not use: they are what a card answers.
 ANSWERS = frozenset({"value", "threshold", "hit", "hold", "severity"})
 
@@ -32,6 +36,11 @@ ANSWERS = frozenset({"value", "threshold", "hit", "hold", "severity"})
 def spans_table(rows: Iterable[facts.Row]) -> pa.Table:
     """Relation `spans` from rows in the order of SPANS."""
     return facts.table(SPANS, rows)
+
+
+def presets_table(rows: Iterable[facts.Row]) -> pa.Table:
+    """Relation `presets` from (run, preset)."""
+    return facts.table(PRESETS, rows)
 
 
 def macros(connection: Connection) -> None:
@@ -77,7 +86,8 @@ def blank() -> Connection:
     macros(connection)
     for name, make in facts.OF_RUNS.items():
         put(connection, name, make(()))
-    put(connection, "spans", facts.table(SPANS, ()))
+    for name, kinds in OF_ENGINE.items():
+        put(connection, name, facts.table(kinds, ()))
     keys = facts.metric_keys()
     frame = Frame(keys, empty_raw(keys), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
     build(connection, frame, facts.log_lines({}))

@@ -185,8 +185,8 @@ class Store:
                 raise RefusedError(1, f"no table {name}; there are {', '.join(known)}")
             if name in facts.OF_RUNS:
                 self._load_facts(name)
-            elif name == "spans" and name not in self._loaded:
-                self.put(name, facts.table(relations.SPANS, ()))
+            elif name in relations.OF_ENGINE and name not in self._loaded:
+                self.put(name, facts.table(relations.OF_ENGINE[name], ()))
         if parsed.tables & OF_ROWS:
             self.prepare(parsed.words)
 

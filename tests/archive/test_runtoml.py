@@ -68,3 +68,14 @@ def test_a_single_tag_may_be_written_without_a_list(made: Made) -> None:
     made.console("a/train.log", curve(1, 3))
     made.file("a/run.toml", 'tags = "one"\n')
     assert made.run().tags == ("one",)
+
+
+def test_presets_that_are_not_named_are_those_of_the_site_and_an_empty_list_is_none(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    for said, expected in (
+        ('title = "T"\n', None),
+        ("presets = []\n", ()),
+        ('presets = ["seed001"]\n', ("seed001",)),
+    ):
+        made.file("a/run.toml", said)
+        assert made.run().presets == expected

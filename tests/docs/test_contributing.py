@@ -12,9 +12,9 @@ def test_the_card_written_from_scratch_passes_its_own_cases(repo: Path, tmp_path
     text = (repo / "CONTRIBUTING.md").read_text()
     found = re.search(r"^````markdown\n(.*?)^````$", text, re.S | re.M)
     assert found
-    (tmp_path / "LEN-08-prompts-cut.md").write_text(found.group(1))
+    (tmp_path / "LEN-20-prompts-cut.md").write_text(found.group(1))
     catalog = rules.catalog([tmp_path])
-    results = rules.test(catalog, ["LEN-08"])
+    results = rules.test(catalog, ["LEN-20"])
     assert [(one.name, one.message) for one in results] == [
         ("one prompt in five is cut", ""),
         ("a few odd prompts", ""),

@@ -132,6 +132,27 @@ def test_lines_config_and_plan_reach_the_card() -> None:
     assert results(full + silent, sql, 'relation = "events"', needs='["log_lines"]') == ["", ""]
 
 
+def test_clock_name_hardware_and_formats_reach_the_card() -> None:
+    sql = (
+        "SELECT s.run, s.row, s.step, s.time AS value, r.ended_at AS threshold, "
+        "s.time = 130 AND r.ended_at = 900 AND r.experiment = 'one' "
+        "AND r.hardware = 'H100' AND r.formats = 'filelogger' AS hit "
+        "FROM steps s JOIN runs r ON r.run = s.run"
+    )
+    told = (
+        'times = "100+10x6"\nended_at = 900\nexperiment = "one"\nhardware = "H100"\nformats = ["filelogger"]'
+    )
+    fires = case("[[4, 4]]", '{ score = "0.5x6" }', told)
+    silent = case("[]", '{ score = "0.5x6" }', told.replace("900", "901"))
+    assert results(fires + silent, sql, needs='["score"]') == ["", ""]
+
+
+def test_a_row_without_a_clock_has_no_time() -> None:
+    sql = "SELECT run, row, step, time AS value, 0.0 AS threshold, time IS NULL AS hit FROM steps"
+    silent = case("[]", '{ score = "0.5x6" }', 'times = "100+10x6"')
+    assert results(case("[[1, 6]]", '{ score = "0.5x6" }') + silent, sql, needs='["score"]') == ["", ""]
+
+
 def test_non_finite_values_of_a_series_are_events() -> None:
     sql = (
         "SELECT run, idx, row, step, 1.0 AS value, 0.0 AS threshold, "

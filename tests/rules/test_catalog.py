@@ -12,10 +12,9 @@ from sitegen.model import Severity
 from sitegen.rules import Definition
 
 CATALOG = rules.catalog()
-#: Tool traces come with a later version.
 GROUPS = frozenset(
     {"PHASE", "REW", "GRP", "KL", "ENT", "ACT", "CRI", "GRD", "LEN", "THR", "TIM", "MEM", "ROL", "VAL"}
-    | {"LOG", "RUN", "META"}
+    | {"LOG", "RUN", "META", "TRC"}
 )
 ROOTS = frozenset(
     {"actor_rollout_ref", "algorithm", "critic", "data", "trainer", "reward", "reward_model"}
@@ -42,13 +41,14 @@ def test_the_cases_of_the_card_hold(rule: Definition) -> None:
     assert [result.message for result in results if not result.passed] == []
 
 
-def test_every_group_but_tool_traces_has_a_card() -> None:
+def test_every_group_has_a_card() -> None:
     covered = {rule.code.split("-")[0] for rule in CATALOG}
     assert covered == GROUPS
 
 
-def test_there_is_one_phase_card() -> None:
-    assert [rule.code for rule in CATALOG if rule.kind == "phase"] == ["PHASE-01"]
+def test_there_is_one_phase_card_and_one_of_a_preset() -> None:
+    phases = {rule.presets: rule.code for rule in CATALOG if rule.kind == "phase"}
+    assert phases == {(): "PHASE-01", ("seed000",): "PHASE-06"}
 
 
 @pytest.mark.parametrize("rule", CATALOG, ids=lambda rule: rule.code)

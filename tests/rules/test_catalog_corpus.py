@@ -23,6 +23,8 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
         "GRD-02": "error",
         "KL-06": "error",
         "ENT-03": "error",
+        "ACT-01": "warning",
+        "ACT-04": "warning",
     },
     # 40 steps without a gain; the decline at the end is within noise and is not called one
     "019": {"REW-06": "warning"},

@@ -100,6 +100,12 @@ def test_text_and_cases(change: tuple[str, str], told: str) -> None:
     assert any(told in fault for fault in faults(card)), faults(card)
 
 
+def test_a_card_that_needs_what_no_format_brings_needs_no_case_that_fires() -> None:
+    cases = '```toml case\nname = "n"\nseries = { grad_norm = "2x5" }\nexpect = "not_applicable"\n```\n'
+    assert faults(text(needs='["traces"]', cases=cases)) == []
+    assert any("no case in which the rule fires" in fault for fault in faults(text(cases=cases)))
+
+
 def test_a_card_that_reads_spans_says_whose() -> None:
     sql = (
         "SELECT s.run, s.row, s.step, 1.0 AS value, 1.0 AS threshold, p.n > 0 AS hit "

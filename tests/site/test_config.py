@@ -59,3 +59,10 @@ def test_a_wrong_value_says_what_was_expected(settings: dict[str, object], says:
 def test_a_command_line_wins_over_the_file(tmp_path: Path) -> None:
     read = config.read({"runs": "logs", "jobs": 3}, tmp_path).with_paths(runs=tmp_path / "other")
     assert (read.runs, read.jobs) == (tmp_path / "other", 3)
+
+
+def test_a_site_asks_for_presets_by_name() -> None:
+    assert config.read({"presets": "seed000"}, Path()).presets == ("seed000",)
+    assert config.read({"presets": ["seed000", "seed004"]}, Path()).presets == ("seed000", "seed004")
+    with pytest.raises(ConfigError, match="names of presets such as seed000"):
+        config.read({"presets": [4]}, Path())

@@ -99,13 +99,13 @@ def test_a_run_without_steps_has_no_rows_but_facts(shelf: Written) -> None:
 # --- sizes of windows ----------------------------------------------------------------------
 
 
-def test_windows_are_in_steps_whatever_the_stride(shelf: Written) -> None:
+def test_windows_are_in_steps_and_hold_enough_rows(shelf: Written) -> None:
     shelf.add("each", {"critic/score/mean": np.zeros(1000)})
     shelf.add("tenth", {"critic/score/mean": np.zeros(100)}, steps=np.arange(0, 1000, 10))
     found = rows(shelf, "SELECT DISTINCT run, stride, n, r10, r20, r50, w FROM steps ORDER BY run")
     assert [tuple(row.values()) for row in found] == [
         ("each", 1.0, 1000.0, 10, 20, 50, 50),
-        ("tenth", 10.0, 100.0, 5, 5, 5, 5),
+        ("tenth", 10.0, 100.0, 10, 12, 17, 12),  # fewer rows would be noise
     ]
 
 

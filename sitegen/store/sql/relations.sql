@@ -8,7 +8,8 @@
 --   stride        median distance between logged steps          d_step  distance to the row before
 --   n, frac       rows planned (else rows there are; also where less than a tenth of the plan is there: nobody
 --                 means to run 56 000 steps at four minutes each); position in the run, 0-1
---   r10 r20 r50   10, 20, 50 steps in rows: the same number unless steps were logged with a stride, at least 5
+--   r10 r20 r50   10, 20, 50 steps in rows: the same number unless steps were logged with a stride. Then at least 10, 16,
+--                 20 rows, for a spread of fewer is noise itself, or a tenth, an eighth, a sixth of a short run; at least 5
 --   w             5 % of the run in rows, between r20 and 2 x r50
 --   warm          first r20 rows, learning-rate warm-up or critic warm-up; the two at most for a quarter of the run,
 --                 or a learning rate that rises to the end would silence every rule
@@ -24,8 +25,10 @@
 --   speed                 the better of total and response tokens/s: median of 10 rows / own best so far
 --
 -- evals     one row per validation: run, name (as logged), dataset, idx (1-based), row, step, val, val_best (best so
---           far, this one included), val_before (best before this one), n_evals, train (score20 at that row, NULL
---           before training), sd (noise of val against train over the validations before, at least 0.015), last
+--           far, this one included), val_before (best before this one), n_evals, train (mean score of the r10 rows on both
+--           sides of that row, NULL before training), scale (highest score_max - lowest score_min, at least 1: train /
+--           scale is comparable with an accuracy), sd (noise of one validation, from those before it: against train or
+--           against its own two neighbours, whichever is calmer; at least 0.015), last
 -- events    one row per non-finite value or line of the log that matters: run, idx (1-based), kind ("non_finite" or the
 --           kind of the line), name (as logged), metric, raw, level, text, path, line, segment, row (NULL before the first row), step
 -- runs      run, title, project, experiment, algorithm, model, verl_version, hardware, gpus, planned (steps), finished, growing,
@@ -35,6 +38,7 @@
 -- segments  run, number, first, last, rows, source, reason        config    run, key, setting (text)
 -- problems  run, path, line, kind, message                        summary   run, metric, name, n, first, last, min, max, …
 -- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, grade (1 info - 4 critical), open
+-- presets   run, preset: the sets of absolute bands the run is held against
 
 CREATE TABLE live AS
 SELECT run, row_number() OVER (PARTITION BY run ORDER BY step) AS row, * EXCLUDE (run, live, trains)
@@ -62,9 +66,9 @@ WITH sized AS (
     SELECT run, stride, quantized, lr_warmup_steps, critic_warmup,
         CASE WHEN planned / stride <= 10 * p.rows THEN planned END AS plan, coalesce(plan / stride, 0) AS plan_rows,
         greatest(p.rows, plan_rows) AS n,
-        greatest(5, round(10 / stride))::INTEGER AS r10,
-        greatest(5, round(20 / stride))::INTEGER AS r20,
-        greatest(5, round(50 / stride))::INTEGER AS r50
+        greatest(round(10 / stride), least(10, p.rows / 10), 5)::INTEGER AS r10,
+        greatest(round(20 / stride), least(16, p.rows / 8), 5)::INTEGER AS r20,
+        greatest(round(50 / stride), least(20, p.rows / 6), 5)::INTEGER AS r50
     FROM pace p JOIN runs USING (run)
 ), placed AS (
     SELECT l.*, z.stride, z.quantized, z.n, z.r10, z.r20, z.r50,
@@ -109,24 +113,31 @@ DROP TABLE live;
 DROP TABLE pace;
 
 CREATE TABLE evals AS
-WITH paired AS (
+-- A mean that trails would still rise after a steep climb, while validation is level already.
+WITH trained AS (
+    SELECT run, row, step, avg(score) OVER (PARTITION BY run ORDER BY row
+                                            ROWS BETWEEN r10 PRECEDING AND r10 FOLLOWING) AS train,
+        greatest(1, max(score_max) OVER (PARTITION BY run) - min(score_min) OVER (PARTITION BY run)) AS scale
+    FROM steps WHERE run IN (SELECT run FROM validations)
+), paired AS (
     SELECT e.run, e.name, e.dataset, e.step, e.val, s.row,
-        row_number() OVER (PARTITION BY e.run, e.name ORDER BY e.step) AS idx,
-        coalesce(s.score20, s.score10, s.score) AS train, e.val - coalesce(s.score20, s.score10, s.score) AS ahead
-    FROM validations e ASOF LEFT JOIN steps s ON s.run = e.run AND s.step <= e.step
+        row_number() OVER (PARTITION BY e.run, e.name ORDER BY e.step) AS idx, s.train, coalesce(s.scale, 1) AS scale
+    FROM validations e ASOF LEFT JOIN trained s ON s.run = e.run AND s.step <= e.step
 ), moving AS (
-    SELECT *, ahead - lag(ahead) OVER (PARTITION BY run, name ORDER BY idx) AS jump FROM paired
+    SELECT *, val - train / scale - lag(val - train / scale) OVER series AS jump,
+        val - 2 * lag(val) OVER series + lag(val, 2) OVER series AS bend
+    FROM paired WINDOW series AS (PARTITION BY run, name ORDER BY idx)
 )
-SELECT run, name, dataset, idx, row, step, val, train,
+SELECT run, name, dataset, idx, row, step, val, train, scale,
     max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS val_best,
     max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS val_before,
     count(*) OVER (PARTITION BY run, name) AS n_evals,
     idx = count(*) OVER (PARTITION BY run, name) AS last,
-    -- median |difference| of successive gaps: 0.954 sd for normal noise
-    greatest(0.015, CASE WHEN count(jump) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= 3
-        THEN median(abs(jump)) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) / 0.954 END) AS sd
+    -- median |difference| of successive gaps: 0.954 sd for normal noise; of second differences: 1.652 sd
+    greatest(0.015, CASE WHEN count(bend) OVER before >= 3
+        THEN least(median(abs(jump)) OVER before / 0.954, median(abs(bend)) OVER before / 1.652) END) AS sd
 FROM moving
-WINDOW series AS (PARTITION BY run, name ORDER BY idx);
+WINDOW series AS (PARTITION BY run, name ORDER BY idx), before AS (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
 DROP TABLE validations;
 
 CREATE TABLE events AS
