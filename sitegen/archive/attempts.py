@@ -56,9 +56,10 @@ def joined_attempts(
         for segment, reason in enumerate(splits[s].reasons):
             where = groups[segment]
             others = range(known) if few else range(min(segment, known), min(segment + 1, known))
-            apart = [i for i in others if _apart(staged, s, where, reason, attempts[i])]
-            near = [i for i in others if i not in apart]
+            near = [i for i in others if not _apart(staged, s, where, reason, attempts[i])]
             joined = _joined({i: _likeness(staged, s, where, attempts[i], spool) for i in near})
+            if not joined and len(where) == 1 and only_validates(names_of(staged[s], spool)(int(where[0]))):
+                joined = [i for i in others if attempts[i].has(int(staged[s].records.steps[where[0]]))]
             if not joined:
                 attempts.append(
                     Attempt(np.unique(staged[s].records.steps[where]), [(s, segment)], reason=reason)
@@ -66,14 +67,38 @@ def joined_attempts(
                 number[s][where] = len(attempts) - 1
             else:
                 number[s][where] = _spread(staged[s].records.steps[where], joined, attempts)
-            if apart and reason == "resume" and only_validates(names_of(staged[s], spool)(int(where[0]))):
-                # What is validated first are the weights that were resumed, not a step trained again.
-                step = int(staged[s].records.steps[where[0]])
-                number[s][where[0]] = next((i for i in apart if attempts[i].has(step)), number[s][where[0]])
             for i in np.unique(number[s][where]):
                 mine = where[number[s][where] == i]
                 _grow(attempts[int(i)], s, segment, staged[s].records.steps[mine], mine)
     return attempts, number
+
+
+def hand_back(
+    staged: Sequence[Staged],
+    splits: Sequence[Split],
+    attempts: Sequence[Attempt],
+    number: Sequence[Ints],
+    rank: Ints,
+    spool: Spool,
+) -> None:
+    """Give the validation that a resumed log begins with to the attempt it resumed from, in `number`.
+
+    It measures the weights of the checkpoint; in a row of its own it would rewrite a step trained before.
+    """
+    for s, each in enumerate(splits):
+        groups = _groups(each.segment) if "resume" in each.reasons else []
+        for where, reason in zip(groups, each.reasons, strict=False):
+            first, own = int(where[0]), int(number[s][where[-1]])
+            step = int(staged[s].records.steps[first])
+            before = [i for i, a in enumerate(attempts) if rank[i] < rank[own] and a.has(step)]
+            alone = len(where) == 1 or number[s][first] != own
+            if (
+                before
+                and reason == "resume"
+                and not alone
+                and only_validates(names_of(staged[s], spool)(first))
+            ):
+                number[s][first] = max(before, key=lambda i: int(rank[i]))
 
 
 def _alone(s: int, staged: Sequence[Staged], splits: Sequence[Split]) -> tuple[list[Attempt], list[Ints]]:
@@ -109,6 +134,8 @@ def _joined(likeness: Mapping[int, tuple[int, int] | None]) -> list[int]:
 
 def _apart(staged: Sequence[Staged], s: int, where: Ints, reason: str, attempt: Attempt) -> bool:
     """Whether one of the two resumed from a checkpoint that the other wrote, whatever their values."""
+    if "resume" not in (reason, attempt.reason):
+        return False
     form = staged[s].file.format
     alike = any(staged[source].file.format == form for source, _ in attempt.origin)
     steps = np.unique(staged[s].records.steps[where])

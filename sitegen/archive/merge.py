@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sitegen.archive.attempts import Attempt, joined_attempts, names_of, order
-from sitegen.archive.segments import Split, rewrites, split
+from sitegen.archive.attempts import Attempt, hand_back, joined_attempts, names_of, order
+from sitegen.archive.segments import Split, split
 from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Records, Staged
 from sitegen.model import Floats, Ints, Segment
@@ -46,17 +46,8 @@ def plan(staged: Sequence[Staged], spool: Spool) -> Plan:
     splits = [split(each, names_of(each, spool)) for each in staged]
     found, number = joined_attempts(staged, splits, spool)
     rank = order(staged, found)
+    hand_back(staged, splits, found, number, rank, spool)
     return _rows(staged, splits, number, rank, [found[i] for i in np.argsort(rank)])
-
-
-def _apart(staged: Sequence[Staged], s: int, where: Ints, reason: str, attempt: Attempt) -> bool:
-    """Whether one of the two resumed from a checkpoint that the other wrote, whatever their values."""
-    form = staged[s].file.format
-    alike = any(staged[source].file.format == form for source, _ in attempt.origin)
-    steps = np.unique(staged[s].records.steps[where])
-    return rewrites(reason, steps, attempt.steps, alike) or rewrites(
-        attempt.reason, attempt.steps, steps, alike
-    )
 
 
 def _rows(

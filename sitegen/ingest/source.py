@@ -35,6 +35,7 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _GZIP_STEP = 1 << 14  # what is read ahead must not hide the ratio of what was unpacked
 _ZSTD_STEP = 1 << 10  # zstd can turn 4 bytes into 128 KiB: small steps keep one step's output small
+_CHECK_SUM = 4  # bytes of a check sum behind a frame
 
 
 class SourceRefused(SitegenError):  # noqa: N818 - a refusal, told as a problem
@@ -154,9 +155,9 @@ class Source:
             data = member.unused_data
 
     def _unzstd(self, raw: BinaryIO) -> Iterator[bytes]:
-        data = b""
+        pieces, data = _last_apart(raw), b""
         while True:
-            data = data or raw.read(_ZSTD_STEP)
+            data = data or next(pieces, b"")
             if not data:
                 return
             frame = zstandard.ZstdDecompressor().decompressobj()
@@ -169,7 +170,7 @@ class Source:
                     yield chunk
                 if frame.eof:
                     break
-                data = raw.read(_ZSTD_STEP)
+                data = next(pieces, b"")
                 if not data:
                     return self._torn("the Zstandard stream ends before its end mark")
             data = frame.unused_data
@@ -180,6 +181,17 @@ class Source:
         )
         if problem not in self.notes:
             self.notes.append(problem)
+
+
+def _last_apart(raw: BinaryIO) -> Iterator[bytes]:
+    """Small pieces of a stream, its last bytes on their own: a wrong check sum comes behind all content."""
+    held = b""
+    while piece := raw.read(_ZSTD_STEP):
+        piece, held = (held + piece)[:-_CHECK_SUM], (held + piece)[-_CHECK_SUM:]
+        if piece:
+            yield piece
+    if held:
+        yield held
 
 
 def _up_to_damage(member: zlib._Decompress, data: bytes) -> bytes:

@@ -12,6 +12,7 @@ from sitegen.reports.shapes import TimingPart
 _PREFIXES = ("timing_s/", "timing/")
 _INSIDE = {"generate_sequences", "reshard"}  # parts of "gen"; counting them again would exceed the step
 _ALL_GPUS = "tokens_per_sec"  # divided by the number of GPUs where that is known
+_LONGEST = 1e10  # seconds, three centuries: more is no time that passed
 _PERIODIC = ("testing", "save_checkpoint")
 
 
@@ -71,7 +72,8 @@ def seconds_from(curves: Curves, first: int | None) -> float | None:
         return None
     after = known if first is None else known & (curves.steps >= first)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _known(float(spent[after].sum()))
+        total = float(spent[after].sum())
+    return total if 0 <= total < _LONGEST else None
 
 
 def _step(curves: Curves) -> Floats:

@@ -138,6 +138,9 @@ def _best_window(curves: Curves, key: str, label: str) -> Best | None:
         return None
     width = min(len(values), max(3, min(20, len(values) // 10)))
     means = np.convolve(values, np.full(width, 1.0 / width), mode="valid")
+    means = np.clip(means, values.min(), values.max())  # rounding must not lift one of equal means
     place = int(np.argmax(means))
+    same = bool((values[place : place + width] == values[place]).all())
+    step = steps[place if same else place + width - 1]  # a constant level was reached at its first step
     label = f"{label}, mean of {width} steps" if width > 1 else label
-    return Best(label, series.name, float(means[place]), int(steps[place + width - 1]), False)
+    return Best(label, series.name, float(means[place]), int(step), False)

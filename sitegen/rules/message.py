@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -9,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 ALWAYS = ("value", "threshold", "first", "last", "rows", "steps", "ratio", "metric")
 
 Value = float | int | str | bool | None
+
+_BEYOND = {math.inf: "more than 1e308", -math.inf: "less than -1e308"}  # a ratio of logged numbers
 
 
 class _Shown:
@@ -20,6 +23,8 @@ class _Shown:
     def __format__(self, spec: str) -> str:
         if self.value is None:
             return "unknown"
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            return _BEYOND.get(self.value, "unknown")
         try:
             return format(self.value, spec)
         except ValueError:

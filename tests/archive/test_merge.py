@@ -218,12 +218,20 @@ def test_a_file_of_metrics_that_holds_both_attempts_joins_them(made: Made) -> No
     assert len(made.run().segments) == 1
 
 
-def test_the_first_validation_of_a_resumed_log_leaves_the_step_before_alive(made: Made) -> None:
+@pytest.mark.parametrize("last", [60, 140])
+def test_the_first_validation_of_a_resumed_log_leaves_the_step_before_alive(made: Made, last: int) -> None:
     made.console("a/1.log", curve(1, 50))
-    made.console("a/2.log", [*RESUMED, (40, {"val-core/x": 0.5}), *curve(41, 60, shift=0.5)])
+    made.console("a/2.log", [*RESUMED, (40, {"val-core/x": 0.5}), *curve(41, last, shift=0.5)])
     made.run()
     assert [(seg, live, val) for s, seg, live, val in made.rows("step", "segment", "live", "val-core/x")
             if s == 40] == [(0, True, 0.5)]  # fmt: skip
+
+
+def test_a_resumed_log_with_nothing_but_a_validation_rewrites_nothing(made: Made) -> None:
+    made.console("a/1.log", curve(1, 50))
+    made.console("a/2.log", [*RESUMED, (40, {"val-core/x": 0.5})])
+    assert len(made.run().segments) == 1
+    assert (40, True, 0.5) in made.rows("step", "live", "val-core/x")
 
 
 def test_metrics_in_two_files_and_debug_in_one_are_one_segment(made: Made) -> None:

@@ -71,10 +71,14 @@ def test_damaged_gzip_data_is_noted(tmp_path: Path) -> None:
     assert [problem.kind for problem in source.notes] == ["truncated"]
 
 
-def test_a_wrong_check_sum_takes_nothing_from_the_content(tmp_path: Path) -> None:
+def summed(text: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(text)
+
+
+@pytest.mark.parametrize(("pack", "size"), [(gzip.compress, 8), (summed, 4)])
+def test_a_wrong_check_sum_takes_nothing_from_the_content(tmp_path: Path, pack, size: int) -> None:  # type: ignore[no-untyped-def]
     text = b"".join(b"line %d\n" % i for i in range(500))
-    packed = gzip.compress(text)
-    source = made(tmp_path, "a.gz", packed[:-8] + b"\x01" * 8)
+    source = made(tmp_path, "a.gz", pack(text)[:-size] + b"\x01" * size)
     assert content(source) == text
     assert [problem.kind for problem in source.notes] == ["truncated"]
 

@@ -13,26 +13,30 @@ from tests.reports.made import findings, incident, moved, run, series
 HUGE = 1.7e308
 
 
-@pytest.fixture(name="report")
-def huge() -> RunReport:
+def huge(seconds: float = HUGE) -> RunReport:
     columns = {
         "critic/score/mean": [-HUGE, HUGE] * 20,
         "perf/throughput": [HUGE] * 40,
-        "timing_s/step": [HUGE] * 40,
+        "timing_s/step": [seconds] * 40,
         "timing_s/gen": [HUGE] * 40,
+        "timing_s/update_actor": [HUGE] * 40,
     }
     bad = incident("GRD-02", "error", first=3, evidence=moved(("kl_ref", "KL", 1e-300, HUGE)))
     return assemble.report(run(), findings(bad), series(columns), (), ())
 
 
 @pytest.mark.filterwarnings("error")
-def test_seconds_whose_sum_overflows_are_not_told(report: RunReport) -> None:
-    assert "after onset" not in report.sentence
-    assert report.timing == ()
+@pytest.mark.parametrize("seconds", [HUGE, 1e300, -1e4])
+def test_seconds_that_no_clock_could_show_are_not_told(seconds: float) -> None:
+    assert "after onset" not in huge(seconds).sentence
 
 
-def test_a_spark_of_the_largest_numbers_is_finite(report: RunReport) -> None:
-    assert report.row.spark[:2] == (-HUGE, HUGE)
+def test_parts_of_a_step_whose_sum_overflows_have_no_shares() -> None:
+    assert huge().timing == ()
+
+
+def test_a_spark_of_the_largest_numbers_is_finite() -> None:
+    assert huge().row.spark[:2] == (-HUGE, HUGE)
 
 
 def test_a_change_whose_ratio_overflows_is_told_by_both_ends() -> None:

@@ -80,3 +80,16 @@ def test_a_lower_validation_loss_is_the_better_one() -> None:
 def test_a_run_that_logged_no_score_has_no_best() -> None:
     nothing = curves(**{"actor/entropy": [0.5, 0.4]})
     assert validation.best(nothing, validation.views(nothing)) is None
+
+
+@pytest.mark.parametrize("level", [0.5, 0.1, -0.3, 1.79e308])
+def test_the_best_of_a_constant_score_is_its_first_step(level: float) -> None:
+    best = validation.best(curves(**{"critic/score/mean": [level] * 47}), ())
+    assert best is not None
+    assert (best.value, best.step) == (level, 1)
+
+
+def test_a_best_level_that_is_held_was_reached_at_its_first_step() -> None:
+    best = validation.best(curves(**{"critic/score/mean": [0.1, 0.3, *[0.7] * 9, 0.2]}), ())
+    assert best is not None
+    assert best.step == 3
