@@ -68,5 +68,5 @@ def _span(run: Run) -> str:
 def _problems(screen: Screen, problems: Sequence[Problem]) -> None:
     for problem in problems:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-        hint = f" {problem.hint}" if problem.hint else ""
+        hint = f". {problem.hint}" if problem.hint else ""
         screen.line((f"{problem.kind}: ", "warning"), f"{place}: {problem.message}{hint}")
