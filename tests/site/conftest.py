@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,15 @@ def invented() -> synthetic.Synthetic:
 
 
 @pytest.fixture(scope="session")
-def built(
-    invented: synthetic.Synthetic, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[mkdocs_plugin.Built]:
-    """The site of `invented`, built cold with the packaged settings."""
+def built(invented: synthetic.Synthetic, tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
+    """The site of `invented`, built cold with the packaged settings.
+
+    The stand-ins are gone when it is built: they would answer for the real ones in every later test.
+    """
     place = tmp_path_factory.mktemp("built")
     with pytest.MonkeyPatch.context() as patch:
         invented.install(patch, place / "home")
-        yield build(place)
+        return build(place)
 
 
 def build(place: Path, name: str = "site") -> mkdocs_plugin.Built:
