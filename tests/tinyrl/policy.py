@@ -153,10 +153,6 @@ class Adam:
         change = lr * first / (1 - self.beta1**self.steps) / unbiased
         weights[name] = (weights[name] - change).astype(np.float32)
 
-    def copy(self) -> Adam:
-        moments = [{name: value.copy() for name, value in part.items()} for part in (self.first, self.second)]
-        return Adam(self.beta1, self.beta2, self.epsilon, self.steps, *moments)
-
 
 @dataclass
 class Sgd:
@@ -169,9 +165,6 @@ class Sgd:
         for name, gradient in gradients.items():
             net.weights[name] = net.weights[name] - np.float32(lr * scale) * gradient
         return norm
-
-    def copy(self) -> Sgd:
-        return Sgd()
 
 
 OPTIMIZERS = {"adam": Adam, "sgd": Sgd}

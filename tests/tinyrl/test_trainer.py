@@ -126,7 +126,7 @@ def test_a_group_that_is_always_wrong_gives_no_gradient() -> None:
 
 def test_an_overflow_turns_everything_after_it_into_nan() -> None:
     trainer = Trainer(replace(TINY, exponent="float16"))
-    trainer.actor.weights["b2"] += np.float32(12.0)
+    trainer.actor.net.weights["b2"] += np.float32(12.0)
     metrics = trainer.step()
     assert math.isnan(metrics["actor/entropy"])
     assert math.isnan(metrics["actor/grad_norm"])
@@ -146,22 +146,22 @@ def test_a_restored_run_continues_from_the_saved_weights() -> None:
     resumed = Trainer(TINY, resumed=1)
     resumed.restore(saved)
     assert resumed.finished == 1
-    assert (resumed.actor.weights["w1"] == saved.actor.weights["w1"]).all()
+    assert (resumed.actor.net.weights["w1"] == saved.actor.net.weights["w1"]).all()
     assert resumed.step()["training/global_step"] == 2
 
 
 def test_a_checkpoint_is_not_changed_by_further_training() -> None:
     trainer = Trainer(TINY)
     saved = trainer.checkpoint()
-    kept = saved.actor.weights["w1"].copy()
+    kept = saved.actor.net.weights["w1"].copy()
     trainer.step()
-    assert (saved.actor.weights["w1"] == kept).all()
-    assert (trainer.actor.weights["w1"] != kept).any()
+    assert (saved.actor.net.weights["w1"] == kept).all()
+    assert (trainer.actor.net.weights["w1"] != kept).any()
 
 
 def test_a_response_ends_with_its_first_end_token_or_at_the_cap() -> None:
     trainer = Trainer(TINY)
-    rollouts = sample(trainer.actor, trainer.train, 24, np.random.default_rng(0))
+    rollouts = sample(trainer.actor.net, trainer.train, 24, np.random.default_rng(0))
     for response in rollouts.responses():
         assert EOS not in response[:-1]
         assert response[-1] == EOS or len(response) == 24
