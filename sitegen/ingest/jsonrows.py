@@ -1,18 +1,20 @@
 """Records -> arrays. Real logs carry the same names line after line; each set of names becomes one matrix.
 
-A record of plain numbers goes into an `array` as it is, which refuses text, null, lists and objects;
+A record of plain numbers is packed into doubles as it is; packing refuses text, null, lists and objects, and
 those records are looked at cell by cell.
 """
 
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Mapping, Sequence
+from struct import Struct
+from struct import error as StructError  # noqa: N812
 
 import numpy as np
 
 from sitegen.ingest.jsonfaults import Faults
+from sitegen.ingest.source import BLOCK
 from sitegen.model import Floats, Ints, NonFinite, Rows
 
 CELLS = 1 << 22  # values that one block may span, absent ones included: 32 MB
@@ -26,9 +28,11 @@ _NON_FINITE = {
 class _Group:
     """Records with the same names in the same order."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.pack = Struct(f"{len(names)}d").pack
         self.rows: list[int] = []
-        self.numbers = array("d")  # len(rows) x number of names
+        self.numbers = bytearray()  # doubles, len(rows) x number of names
         self.odd_rows: list[int] = []
         self.odd: list[list[object]] = []  # cells of the records that are not all numbers
 
@@ -42,51 +46,54 @@ class Records:
         self.lines: list[int] = []
         self.times: list[float] = []
         self.cut: list[int] = []
-        self.full = False  # the block would span too many values: take its rows and go on with a new one
+        self.full = False  # the block is large enough: take its rows and go on with a new one
+        self._room = BLOCK
         self._width = 0  # names of all groups; at least the number of columns
         self._groups: dict[tuple[str, ...], _Group] = {}
-        self._keys: tuple[str, ...] | None = None
-        self._group = _Group()
+        self._group = _Group(())
         self._non_finite: list[NonFinite] = []
         self._columns: dict[str, Floats] = {}
 
     def add(self, line: int, step: int, time: float, data: Mapping[str, object], cut: bool = False) -> None:
         """Append one record."""
-        keys = tuple(data)
-        if keys != self._keys:
-            self._turn(keys)
-        row = len(self.steps)
-        cells = list(data.values())
+        names = tuple(data)
+        if names != self._group.names or not self.steps:
+            self._turn(names)
+        group, row = self._group, len(self.steps)
         try:
-            self._group.numbers.fromlist(cells)  # type: ignore[arg-type]  # whole or not at all
-        except (TypeError, OverflowError):
-            self._group.odd_rows.append(row)
-            self._group.odd.append(cells)
+            group.numbers += group.pack(*data.values())
+        except (StructError, OverflowError):
+            group.odd_rows.append(row)
+            group.odd.append(list(data.values()))
         else:
-            self._group.rows.append(row)
+            group.rows.append(row)
         self.steps.append(step)
         self.lines.append(line)
         self.times.append(time)
         if cut:
             self.cut.append(row)
 
-    def _turn(self, keys: tuple[str, ...]) -> None:
-        """Go on with the group of other keys."""
-        self._keys = keys
-        if keys not in self._groups:
-            self._groups[keys] = _Group()
-            self._width += len(keys)
-        self._group = self._groups[keys]
-        self.full = self._width * len(self.steps) > CELLS
+    def spend(self, size: int) -> None:
+        """Tell that `size` bytes of text were read: the block is full when there were `BLOCK` of them."""
+        self._room -= size
+        self.full = self.full or (self._room <= 0 and bool(self.steps))
+
+    def _turn(self, names: tuple[str, ...]) -> None:
+        """Go on with the group of other names."""
+        if names not in self._groups:
+            self._groups[names] = _Group(names)
+            self._width += len(names)
+        self._group = self._groups[names]
+        self.full = self.full or self._width * len(self.steps) > CELLS
 
     def rows(self) -> Rows:
         """The block as arrays."""
-        for keys, group in self._groups.items():
-            if group.rows and keys:
-                self._matrix(keys, group)
+        for names, group in self._groups.items():
+            if group.rows and names:
+                self._matrix(group)
             if group.odd_rows:
                 rows = np.array(group.odd_rows, dtype=np.int64)
-                for name, cells in zip(keys, zip(*group.odd, strict=True), strict=True):
+                for name, cells in zip(names, zip(*group.odd, strict=True), strict=True):
                     self._column(name, rows, cells)
         return Rows(
             steps=np.array(self.steps, dtype=np.int64),
@@ -97,14 +104,20 @@ class Records:
             cut=tuple(self.cut),
         )
 
-    def _matrix(self, keys: tuple[str, ...], group: _Group) -> None:
+    def _matrix(self, group: _Group) -> None:
+        """Columns of the records that are all numbers."""
         rows = np.array(group.rows, dtype=np.int64)
-        matrix = np.ascontiguousarray(np.frombuffer(group.numbers).reshape(len(rows), len(keys)).T)
-        for name, column in zip(keys, matrix, strict=True):
-            if np.isfinite(column).all():
-                self._put(name, rows, column)
-            else:
-                self._column(name, rows, column)
+        matrix = np.frombuffer(group.numbers).reshape(len(rows), len(group.names)).T
+        whole = np.full((len(group.names), len(self.steps)), np.nan)
+        whole[:, rows] = matrix
+        odd = set(np.nonzero(~np.isfinite(matrix))[0].tolist())
+        for i, name in enumerate(group.names):
+            if i in odd:
+                self._column(name, rows, matrix[i])
+            elif name in self._columns:
+                self._columns[name][rows] = matrix[i]
+            elif self.faults.admits(name):
+                self._columns[name] = whole[i]
 
     def _column(self, name: str, rows: Ints, cells: Sequence[object] | Floats) -> None:
         column = _numbers(cells)
@@ -140,9 +153,6 @@ class Records:
     def _put(self, name: str, rows: Ints, values: Floats) -> None:
         column = self._columns.get(name)
         if column is None and not self.faults.admits(name):
-            return
-        if column is None and len(rows) == len(self.steps):
-            self._columns[name] = values
             return
         if column is None:
             column = self._columns[name] = np.full(len(self.steps), np.nan)
