@@ -15,7 +15,7 @@ from pathlib import Path
 from sitegen.errors import ConfigError
 
 Scalar = float | int | str | bool
-_CODE = re.compile(r"[A-Z]{2,4}-\d{2,3}")
+_CODE = re.compile(r"[A-Z]{2,5}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Config:
     Args:
         runs: folder of runs, read only.
         home: folder sitegen writes to; None = `.sitegen` beside `runs`.
-        rules: folders with further rule cards; a card with a known code replaces ours.
+        rules: folders with further rule cards; their codes and file names must not be ours.
         params: rule code -> parameter -> value, in place of what the card says.
-        muted: codes of rules that are not run on this site.
+        muted: codes of rules that are not run on this site; a run.toml mutes findings of one run.
         presets: sets of absolute bands, such as `seed000`, that runs are held against; a run.toml may choose
             others.
         templates: folder whose templates win over ours; they may extend `sitegen/<name>`.

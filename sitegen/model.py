@@ -72,6 +72,7 @@ class Outcome(StrEnum):
     """Verdict of one rule on one run. A rule that could not run is never `clear`."""
 
     FIRED = "fired"
+    MUTED = "muted"  # fired, and the run's run.toml says that this was expected
     CLEAR = "clear"
     NOT_APPLICABLE = "not_applicable"
 
@@ -186,6 +187,15 @@ class MetricSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Mute:
+    """What a run.toml says not to count: findings of one rule, and why they are expected."""
+
+    rule: str  # as written; may name no rule
+    reason: str
+    line: int | None = None  # 1-based, in the run.toml
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Facts of a run, as `run.json` holds them. None = the logs do not say."""
 
@@ -222,6 +232,8 @@ class Run:
     problems: tuple[Problem, ...]
     fingerprint: str
     presets: tuple[str, ...] | None = None  # asked for in run.toml; None = those of the site
+    mutes: tuple[Mute, ...] = ()  # by run.toml, in its order
+    toml: str | None = None  # path of its run.toml, relative to RUNS
 
     @property
     def gpu_hours(self) -> float | None:
@@ -333,6 +345,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Muted:
+    """A finding that the run's run.toml mutes: shown with the reason, counted nowhere."""
+
+    incident: Incident
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """All that the rules say about one run."""
 
@@ -340,6 +360,7 @@ class Findings:
     phases: tuple[Phase, ...]
     incidents: tuple[Incident, ...]  # by onset
     verdicts: tuple[Verdict, ...]  # by rule code
+    muted: tuple[Muted, ...] = ()  # by onset; none of them is among `incidents`
 
 
 # --- cards and boards ----------------------------------------------------------------------

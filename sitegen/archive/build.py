@@ -21,7 +21,7 @@ from sitegen.archive.summary import Spent, Summing
 from sitegen.errors import Problem
 from sitegen.ingest import by_name
 from sitegen.ingest.source import Source, SourceRefused
-from sitegen.model import LogLine, Run
+from sitegen.model import LogLine, Mute, Run
 from sitegen.redact import redact
 
 FILES = ("run.json", "steps.parquet", "extras.parquet", "lines.parquet")
@@ -265,8 +265,14 @@ def _run(
         problems=problems,
         fingerprint=mark,
         presets=toml.asked("presets"),
+        mutes=tuple(_mute(one) for one in toml.mutes),
+        toml=run.toml.path if run.toml else None,
     )
 
 
 def _shown(text: str | None) -> str | None:
     return redact(text)[0] if text else text
+
+
+def _mute(said: Mute) -> Mute:
+    return replace(said, rule=redact(said.rule)[0], reason=redact(said.reason)[0])

@@ -9,9 +9,15 @@ from typing import Any
 import orjson
 
 from sitegen.errors import Problem
-from sitegen.model import MetricSummary, Run, Segment, SourceFile
+from sitegen.model import MetricSummary, Mute, Run, Segment, SourceFile
 
-_LISTS = {"segments": Segment, "sources": SourceFile, "summary": MetricSummary, "problems": Problem}
+_LISTS = {
+    "segments": Segment,
+    "sources": SourceFile,
+    "summary": MetricSummary,
+    "problems": Problem,
+    "mutes": Mute,
+}
 
 
 def dumps(run: Run, columns: Mapping[str, str]) -> bytes:

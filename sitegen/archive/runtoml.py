@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.ingest.source import Source, SourceRefused
+from sitegen.model import Mute
 
 NAME = "run.toml"
 MAX = 1 << 20
@@ -19,7 +20,8 @@ _TEXT = (
 _LISTS = ("tags", "aliases", "presets")
 _NUMBERS = ("gpus", "planned_steps")
 _FLAGS = ("finished",)
-KEYS = (*_TEXT, *_LISTS, *_NUMBERS, *_FLAGS)
+_MUTE = "mute"  # a table: rule code = reason
+KEYS = (*_TEXT, *_LISTS, *_NUMBERS, *_FLAGS, _MUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class RunToml:
 
     values: Mapping[str, object] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    mutes: tuple[Mute, ...] = ()
 
     def text(self, key: str) -> str | None:
         """Text under `key`, None when absent or empty."""
@@ -70,13 +73,37 @@ def load(source: Source) -> RunToml:
     lines = raw.decode("utf-8").splitlines()
     values: dict[str, object] = {}
     problems: list[Problem] = []
+    mutes, faults = _mutes(source.path, table.pop(_MUTE, {}), lines)
+    problems += faults
     for key, value in table.items():
         usable = _usable(key, value)
         if usable is None:
             problems.append(_fault(source.path, key, value, lines))
         else:
             values[key] = usable
-    return RunToml(values, tuple(problems))
+    return RunToml(values, tuple(problems), tuple(mutes))
+
+
+def _mutes(path: str, table: object, lines: list[str]) -> tuple[list[Mute], list[Problem]]:
+    """Mutes with a reason, and what is wrong with the others; which codes exist is not known here."""
+    hint = 'Write a table of codes and reasons: [mute], and below it "KL-05" = "raised on purpose".'
+    if not isinstance(table, dict):
+        line = _line_of(_MUTE, lines)
+        told = f"mute must be a table, found {type(table).__name__}; left out"
+        return [], [Problem(path, line, "run-toml", told, hint)]
+    mutes, problems = [], []
+    for code, reason in table.items():
+        line = _line_of(code, lines)
+        if isinstance(reason, str) and reason.strip():
+            mutes.append(Mute(code, " ".join(reason.split()), line))
+        else:
+            told = f"mute: {code} has no reason, so its findings count as before"
+            problems.append(Problem(path, line, "run-toml", told, hint))
+    return mutes, problems
+
+
+def _line_of(key: str, lines: list[str]) -> int | None:
+    return next((n for n, text in enumerate(lines, 1) if text.lstrip().lstrip("\"'[ ").startswith(key)), None)
 
 
 def _usable(key: str, value: object) -> object | None:
@@ -95,7 +122,7 @@ def _usable(key: str, value: object) -> object | None:
 
 
 def _fault(path: str, key: str, value: object, lines: list[str]) -> Problem:
-    line = next((n for n, text in enumerate(lines, 1) if text.lstrip().lstrip('"[').startswith(key)), None)
+    line = _line_of(key, lines)
     if key in KEYS:
         wanted = (
             "text" if key in _TEXT

@@ -10,7 +10,7 @@ import orjson
 
 import sitegen
 from sitegen.errors import Problem
-from sitegen.model import Incident, Severity
+from sitegen.model import Incident, Muted, Severity
 from sitegen.pages.gfm import escape
 from sitegen.pages.report_incidents import advised
 from sitegen.reports.shapes import RunReport
@@ -36,6 +36,7 @@ def text(reports: Sequence[RunReport]) -> Lines:
     parts: list[tuple[Part, ...]] = []
     for report in reports:
         parts += [*_text_head(report), *(_text_incident(incident) for incident in report.incidents)]
+        parts += [_text_muted(muted) for muted in report.muted]
         parts += [_text_problem(problem) for problem in report.problems if problem.kind != "redacted"]
         parts.append(("",))
     return Lines(tuple(parts[:-1]))
@@ -53,9 +54,15 @@ def _text_incident(incident: Incident) -> tuple[Part, ...]:
     return ("  ", (f"{word:<9}", word), f" {incident.rule}  {_where(incident)}: {incident.message}{advice}")
 
 
+def _text_muted(muted: Muted) -> tuple[Part, ...]:
+    one = muted.incident
+    return (f"  {'muted':<9} {one.rule}  {_where(one)}: {one.message} (muted: {muted.reason})",)
+
+
 def _text_problem(problem: Problem) -> tuple[Part, ...]:
     place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-    return (f"  {problem.kind:<9} {place}: {problem.message}",)
+    hint = f". {problem.hint}" if problem.hint else ""
+    return (f"  {problem.kind:<9} {place}: {problem.message}{hint}",)
 
 
 def json(reports: Sequence[RunReport]) -> bytes:
@@ -71,12 +78,22 @@ def markdown(reports: Sequence[RunReport]) -> bytes:
     if found:
         rows += ["", "| severity | rule | run | where | finding | what to do |", "|---|---|---|---|---|---|"]
         rows += [_markdown_row(report, incident) for report, incident in found]
+    muted = [(report, one) for report in reports for one in report.muted]
+    if muted:
+        rows += ["", "| muted | run | where | finding | why it does not count |", "|---|---|---|---|---|"]
+        rows += [_markdown_muted(report, one) for report, one in muted]
     return ("\n".join(rows) + "\n").encode()
 
 
 def _markdown_run(report: RunReport) -> str:
     verdict = f"**{escape(report.headline)}.** {escape(report.sentence)}"
     return f"| {escape(report.run.id)} | {report.status.value} | {verdict} | {report.run.steps} |"
+
+
+def _markdown_muted(report: RunReport, muted: Muted) -> str:
+    one = muted.incident
+    cells = (one.rule, report.run.id, _where(one), one.message, muted.reason)
+    return f"| {' | '.join(escape(cell) for cell in cells)} |"
 
 
 def _markdown_row(report: RunReport, incident: Incident) -> str:
@@ -92,21 +109,34 @@ def _markdown_row(report: RunReport, incident: Incident) -> str:
 
 
 def sarif(reports: Sequence[RunReport]) -> bytes:
-    """SARIF 2.1.0: a result per finding, at the log line it rests on or at the run's first source."""
+    """SARIF 2.1.0: a result per finding, at the log line it rests on or at the run's first source.
+
+    A muted finding is a suppressed result with the reason as its justification.
+    """
     rules = {code: rule for report in reports for code, rule in sorted(report.rules.items())}
-    codes = sorted({incident.rule for report in reports for incident in report.incidents})
+    codes = sorted({one.rule for report in reports for one in _all(report)})
     driver = {
         "name": "sitegen",
         "version": sitegen.__version__,
         "rules": [_sarif_rule(code, rules[code].title if code in rules else code) for code in codes],
     }
     results = [_sarif_result(report, one, codes) for report in reports for one in report.incidents]
+    results += [
+        _sarif_result(report, muted.incident, codes)
+        | {"suppressions": [{"kind": "external", "status": "accepted", "justification": muted.reason}]}
+        for report in reports
+        for muted in report.muted
+    ]
     document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}],
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _all(report: RunReport) -> tuple[Incident, ...]:
+    return (*report.incidents, *(muted.incident for muted in report.muted))
 
 
 def _sarif_rule(code: str, title: str) -> dict[str, object]:

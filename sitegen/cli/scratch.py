@@ -13,6 +13,7 @@ from sitegen.archive import ids
 from sitegen.cli.screen import Screen
 from sitegen.config import Config
 from sitegen.errors import ConfigError
+from sitegen.model import Incident
 from sitegen.reports.shapes import RunReport
 
 
@@ -52,12 +53,16 @@ def named(report: RunReport, folder: Path) -> RunReport:
     if "/" in run.path or run.id == name:
         return report
     title = folder.resolve().name if run.title in (run.id, run.path) else run.title
-    incidents = tuple(replace(one, run=name, id=f"{name}/{one.anchor}") for one in report.incidents)
+
+    def own(one: Incident) -> Incident:
+        return replace(one, run=name, id=f"{name}/{one.anchor}")
+
     return replace(
         report,
         run=replace(run, id=name, title=title),
         row=replace(report.row, id=name, title=title),
-        incidents=incidents,
+        incidents=tuple(map(own, report.incidents)),
+        muted=tuple(replace(one, incident=own(one.incident)) for one in report.muted),
     )
 
 

@@ -41,6 +41,7 @@ class Card:
     lines: tuple[LogLine, ...]
     figure: figures.Figure | None
     same: str = ""  # anchor of an earlier card of this rule, which says the causes and the advice
+    muted: str = ""  # why it does not count, in the words of the run.toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Checks:
     rules: int
     fired: int
     clear: int
+    muted: int
     unchecked: tuple[Unchecked, ...]
     missing: tuple[str, ...]  # what rules lacked, as people call it, most wanted first
 
@@ -68,7 +70,8 @@ class Checks:
         """`34 rules checked: 2 fired, 21 clear, 11 could not be checked`."""
         if not self.rules:
             return "No rule was run on this run"
-        tail = f", {len(self.unchecked)} could not be checked" if self.unchecked else ""
+        tail = f", {self.muted} muted" if self.muted else ""
+        tail += f", {len(self.unchecked)} could not be checked" if self.unchecked else ""
         return f"{words.plural(self.rules, 'rule')}: {self.fired} fired, {self.clear} clear{tail}"
 
 
@@ -80,6 +83,8 @@ class Happened:
     cards: tuple[Card, ...]
     remarks: tuple[Card, ...]
     remarked: str  # "GRD-01 Gradient spike (4), LOG-03 Step gap"
+    muted: tuple[Card, ...]
+    hushed: str  # the rules of `muted`, as in `remarked`
     checks: Checks
 
 
@@ -93,6 +98,10 @@ def happened(report: RunReport, within: charts.Frame | None) -> Happened:
         cards=_told_once(card(one, report, within) for one in serious),
         remarks=_told_once(card(one, report, within, drawn=False) for one in remarks),
         remarked=_list(remarks),
+        muted=_told_once(
+            replace(card(one.incident, report, within, drawn=False), muted=one.reason) for one in report.muted
+        ),
+        hushed=_list(one.incident for one in report.muted),
         checks=checks(report),
     )
 
@@ -134,6 +143,7 @@ def checks(report: RunReport) -> Checks:
         rules=len(report.verdicts),
         fired=outcomes[Outcome.FIRED],
         clear=outcomes[Outcome.CLEAR],
+        muted=outcomes[Outcome.MUTED],
         unchecked=tuple(
             Unchecked(one.rule, _title(one.rule, report), one.missing, one.reason) for one in skipped
         ),

@@ -34,6 +34,7 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
         _phases(report),
         _timeline(report),
         incidents(report),
+        _muted(report),
         _validation(report),
         _time(report),
         _efficiency(report, shown),
@@ -116,6 +117,21 @@ def _timeline(report: RunReport) -> str:
         for one in incidents
     ]
     return "## What happened\n\n" + table(("where", "severity", "rule", "what", "in numbers"), rows)
+
+
+def _muted(report: RunReport) -> str:
+    """Findings that the run.toml says not to count, each with its reason."""
+    rows = [
+        (
+            words.span(one.incident.first, one.incident.last),
+            f"{one.incident.rule} {escape(one.incident.title)}",
+            escape(one.incident.message),
+            escape(one.reason),
+        )
+        for one in report.muted
+    ]
+    told = "These findings count nowhere, because the run's `run.toml` says so."
+    return f"## Muted\n\n{told}\n\n" + table(("where", "rule", "in numbers", "why"), rows) if rows else ""
 
 
 def _validation(report: RunReport) -> str:

@@ -54,6 +54,7 @@ def _report(
         problems=run.problems,
         rules={rule.code: rule for rule in catalog if rule.code in named},
         rewritten=curves.rewritten,
+        muted=findings.muted,
     )
 
 

@@ -9,7 +9,9 @@ from typing import TypeVar
 
 from sitegen import leaderboards, rules
 from sitegen.archive import Archive
+from sitegen.cards import nearest
 from sitegen.config import Config
+from sitegen.errors import ConfigError
 from sitegen.model import Findings, Leaderboard, Rule
 from sitegen.reports import codec, digest
 from sitegen.reports.desk import Desk
@@ -28,11 +30,12 @@ class Reports:
 
     def __init__(self, archive: Archive, config: Config) -> None:
         self._archive, self._config = archive, config
-        cards = [rule for rule in rules.catalog(config.rules) if rule.code not in config.muted]
-        self._cards = tuple(cards)
-        self.catalog = tuple(plain(rule) for rule in cards)
+        cards = rules.catalog(config.rules)
+        _check_muted(cards, config.muted)
+        self._cards = tuple(rule for rule in cards if rule.code not in config.muted)
+        self.catalog = tuple(plain(rule) for rule in self._cards)
         settings = digest.settings(self._cards, config)
-        self.desk = Desk(archive.home, self.catalog)
+        self.desk = Desk(archive.home, self.catalog, _switched_off(cards, config.muted))
         self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
 
     def key(self, run: str) -> str:
@@ -71,7 +74,7 @@ class Reports:
             self._archive.prune(room, set(self._keys.values()))
 
     def _evaluate(self, batch: Sequence[str]) -> dict[str, Findings]:
-        muted = self._config.muted  # a code that no card has stays, for the engine to complain about
+        muted = self._config.muted
         params = {code: values for code, values in self._config.params.items() if code not in muted}
         found = rules.evaluate(self._archive, batch, self._cards, params, self._config.presets)
         for run, findings in found.items():
@@ -128,6 +131,18 @@ def build(archive: Archive, config: Config) -> Reports:
 def plain(rule: Rule) -> Rule:
     """What pages may know of a card, without what only the engine needs."""
     return Rule(**{field.name: getattr(rule, field.name) for field in fields(Rule)})
+
+
+def _switched_off(cards: Iterable[Rule], muted: Sequence[str]) -> tuple[Rule, ...]:
+    return tuple(plain(rule) for rule in cards if rule.code in muted)
+
+
+def _check_muted(cards: Iterable[Rule], muted: Iterable[str]) -> None:
+    """Raise ConfigError for a code under `muted:` that no card has."""
+    known = [rule.code for rule in cards]
+    for code in muted:
+        if code not in known:
+            raise ConfigError(f"muted: no rule {code}{nearest(code, known)}")
 
 
 def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sitegen import rules
 from sitegen.archive import Archive
-from sitegen.model import Findings, Rule
-from sitegen.reports import assemble, failed
+from sitegen.model import Findings, Rule, Run
+from sitegen.reports import asked, assemble, failed
 from sitegen.reports.entries import Entry, entry
 from sitegen.reports.rows import incident_rows
 from sitegen.reports.shapes import RunReport
@@ -22,10 +22,12 @@ class Desk:
     Args:
         home: the `.sitegen` folder.
         catalog: rules as pages know them.
+        off: rules that the site switched off; a run.toml may still name them.
     """
 
     home: Path
     catalog: tuple[Rule, ...]
+    off: tuple[Rule, ...] = ()
 
     def report(self, run: str, findings: Findings) -> RunReport:
         """All about `run`, read from its Parquet; where that fails on a bug of ours, a report that says so.
@@ -35,7 +37,7 @@ class Desk:
         archive = Archive(self.home)
         try:
             made = assemble.report(
-                archive.run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
+                self._run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
             )
         except Exception as error:
             if not failed.ours(error):
@@ -46,11 +48,14 @@ class Desk:
 
     def failed(self, run: str, findings: Findings, error: Exception) -> RunReport:
         """What can be said of a run whose report or page could not be made because of `error`."""
-        return failed.report(Archive(self.home).run(run), findings, error, self.catalog)
+        return failed.report(self._run(run), findings, error, self.catalog)
 
     def entry(self, report: RunReport) -> Entry:
         """What pages across runs know of it."""
         return entry(report, incident_rows(report, self._times(report)))
+
+    def _run(self, run: str) -> Run:
+        return asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off))
 
     def _times(self, report: RunReport) -> Mapping[int, float]:
         """Step -> Unix seconds for the onsets of the run's incidents."""

@@ -73,7 +73,13 @@ def _rule_view(
 ) -> RuleView:
     said = [one.outcomes[rule.code] for one in entries if rule.code in one.outcomes]
     fired = tuple(row for row in incidents if row.rule == rule.code)
-    return RuleView(rule, fired, {outcome: said.count(outcome) for outcome in Outcome}, cases)
+    counts = {outcome: said.count(outcome) for outcome in Outcome}
+    return RuleView(rule, fired, counts, cases, _muting(rule, entries))
+
+
+def _muting(rule: Rule, entries: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
+    rows = (one.row for one in entries if one.outcomes.get(rule.code) is Outcome.MUTED)
+    return tuple(sorted((row.id, row.title) for row in rows))
 
 
 def _newest_run(row: RunRow) -> tuple[float, str]:

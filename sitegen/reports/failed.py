@@ -52,12 +52,14 @@ def unjudged(made: RunReport, name: str) -> RunReport:
 
 def bare(findings: Findings) -> Findings:
     """No phase, no incident; a rule that had fired is one that says nothing any more."""
-    verdicts = (one for one in findings.verdicts if one.outcome is not Outcome.FIRED)
+    said = (Outcome.FIRED, Outcome.MUTED)
+    verdicts = (one for one in findings.verdicts if one.outcome not in said)
     return Findings(findings.run, (), (), tuple(verdicts))
 
 
 def _plain(findings: Findings) -> Findings:
-    return replace(findings, incidents=tuple(map(_told, findings.incidents)))
+    muted = (replace(one, incident=_told(one.incident)) for one in findings.muted)
+    return replace(findings, incidents=tuple(map(_told, findings.incidents)), muted=tuple(muted))
 
 
 def _told(incident: Incident) -> Incident:

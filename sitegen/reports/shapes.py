@@ -11,6 +11,7 @@ from sitegen.model import (
     Leaderboard,
     LogLine,
     Metric,
+    Muted,
     Outcome,
     Phase,
     Rule,
@@ -119,6 +120,7 @@ class RunReport:
     problems: tuple[Problem, ...]
     rules: Mapping[str, Rule]  # those the run's incidents and verdicts name
     rewritten: int  # rows that a later segment rewrote
+    muted: tuple[Muted, ...] = ()  # findings that the run.toml says not to count, by onset
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ class RuleView:
     fired: tuple[IncidentRow, ...]
     outcomes: Mapping[Outcome, int]
     cases: tuple[CaseView, ...]
+    muted: tuple[tuple[str, str], ...] = ()  # (run id, title) where it fired and the run.toml mutes it
 
 
 @dataclass(frozen=True, slots=True)

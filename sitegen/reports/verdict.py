@@ -34,7 +34,7 @@ def sentence(case: Case) -> str:
     story = _story(case)
     told = () if story is None else _told(case, story)
     came_to = (outcome.validation_loss(case), outcome.best(case), outcome.after_onset(case))
-    rest = (_remarks(case, story), outcome.unchecked(case))
+    rest = (_remarks(case, story), _muted(case), outcome.unchecked(case))
     return " ".join(part for part in (*told, *came_to, *rest) if part)
 
 
@@ -162,6 +162,13 @@ def _remarks(case: Case, story: Story | None) -> str:
     if case.status == Status.HEALTHY:
         return f"Nothing to act on{_with_remarks(remarks)}."
     return f"{opened(plural(len(remarks), 'remark'))}." if remarks and story is None else ""
+
+
+def _muted(case: Case) -> str:
+    """`2 findings are muted by run.toml (KL-05, LEN-02).`, so that nobody takes the run for clean."""
+    muted = case.findings.muted
+    codes = ", ".join(dict.fromkeys(one.incident.rule for one in muted))
+    return f"{plural(len(muted), 'finding is', 'findings are')} muted by run.toml ({codes})." if muted else ""
 
 
 def _with_remarks(remarks: Sequence[Incident]) -> str:

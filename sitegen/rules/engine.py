@@ -13,7 +13,7 @@ import pyarrow as pa
 from sitegen.cards import nearest
 from sitegen.errors import CardError, ConfigError
 from sitegen.metrics import glossary
-from sitegen.model import Findings, Incident, Outcome, Phase, Run, Verdict
+from sitegen.model import Findings, Incident, Muted, Outcome, Phase, Run, Verdict
 from sitegen.rules import answers, phases, rowdata
 from sitegen.rules.answers import Answer
 from sitegen.rules.applicable import missing, silence
@@ -109,6 +109,7 @@ class _Batch:
         self.rows = rowdata.load(store, keys & frozenset().union(*(_shown(rule) for rule in catalog)))
         self.maker = Maker(store, self.rows)
         self.incidents: dict[str, list[Incident]] = {run.id: [] for run in self.runs}
+        self.muted: dict[str, list[Muted]] = {run.id: [] for run in self.runs}
         self.verdicts: dict[str, list[Verdict]] = {run.id: [] for run in self.runs}
         self.phases: dict[str, tuple[Phase, ...]] = {}
         self.seen: list[tuple[object, ...]] = []  # rows of relation `spans`
@@ -127,9 +128,11 @@ class _Batch:
         return {run.id: self._of(run) for run in self.runs}
 
     def _of(self, run: Run) -> Findings:
-        incidents = sorted(self.incidents[run.id], key=lambda one: (_onset(one), one.rule, one.id))
+        incidents = sorted(self.incidents[run.id], key=_order)
+        muted = sorted(self.muted[run.id], key=lambda one: _order(one.incident))
         verdicts = sorted(self.verdicts[run.id], key=lambda one: one.rule)
-        return Findings(run.id, self.phases.get(run.id, ()), tuple(incidents), tuple(verdicts))
+        phases = self.phases.get(run.id, ())
+        return Findings(run.id, phases, tuple(incidents), tuple(verdicts), tuple(muted))
 
     def _params(self, rule: Definition) -> dict[str, object]:
         return {**rule.params, **self.overrides.get(rule.code, {})}
@@ -150,7 +153,11 @@ class _Batch:
         tally = self._tally(rule, table)
         for run in self.asked.of(rule):
             verdict = self._verdict(rule, run, tally)
-            if verdict.outcome is Outcome.FIRED:
+            reason = next((one.reason for one in run.mutes if one.rule == rule.code), None)
+            if verdict.outcome is Outcome.FIRED and reason is not None:
+                verdict = Verdict(rule.code, Outcome.MUTED, (), reason)
+                self._mute(rule, run, tally.found[run.id], reason)
+            elif verdict.outcome is Outcome.FIRED:
                 self._record(rule, run, tally.found[run.id])
             self.verdicts[run.id].append(verdict)
 
@@ -192,12 +199,22 @@ class _Batch:
         return Verdict(rule.code, Outcome.NOT_APPLICABLE if reason else Outcome.CLEAR, (), reason)
 
     def _record(self, rule: Definition, run: Run, found: Sequence[Found]) -> None:
+        for number, (one, incident) in enumerate(self._made(rule, run, found), start=1):
+            self.incidents[run.id].append(incident)
+            self.seen.append(self._seen(rule, run, number, one, incident))
+
+    def _mute(self, rule: Definition, run: Run, found: Sequence[Found], reason: str) -> None:
+        """Keep the findings apart, for the page only: cards that read `spans` see none of them."""
+        self.muted[run.id] += (Muted(one, reason) for _, one in self._made(rule, run, found))
+
+    def _made(self, rule: Definition, run: Run, found: Sequence[Found]) -> list[tuple[Found, Incident]]:
+        """The spans of a rule in a run as incidents, numbered by onset."""
         made = [self.maker.incident(rule, run, one.answer, one.span) for one in found]
         order = sorted(range(len(made)), key=lambda at: (_onset(made[at]), made[at].metric or "", at))
-        for number, at in enumerate(order, start=1):
-            incident = replace(made[at], id=f"{run.id}/{rule.code}-{number}")
-            self.incidents[run.id].append(incident)
-            self.seen.append(self._seen(rule, run, number, found[at], incident))
+        return [
+            (found[at], replace(made[at], id=f"{run.id}/{rule.code}-{number}"))
+            for number, at in enumerate(order, start=1)
+        ]
 
     def _seen(
         self, rule: Definition, run: Run, n: int, found: Found, incident: Incident
@@ -244,3 +261,7 @@ def _shown(rule: Definition) -> set[str]:
 
 def _onset(incident: Incident) -> int:
     return incident.first if incident.first is not None else -1
+
+
+def _order(incident: Incident) -> tuple[int, str, str]:
+    return _onset(incident), incident.rule, incident.id

@@ -25,6 +25,7 @@ def run(report: RunReport) -> dict[str, object]:
         "phases": [{"phase": str(p.phase), "segment": p.segment, "first": p.first, "last": p.last}
                    for p in report.phases],
         "incidents": [incident(i) for i in report.incidents],
+        "muted": [incident(m.incident) | {"reason": m.reason} for m in report.muted],
         "verdicts": {v.rule: str(v.outcome) for v in report.verdicts},
         "missing": {v.rule: list(v.missing) for v in report.verdicts if v.missing},
         "problems": [problem(p) for p in report.problems],

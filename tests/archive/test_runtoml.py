@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sitegen.model import Mute
 from tests.archive.conftest import Made, curve, kinds
 
 
@@ -79,3 +80,37 @@ def test_presets_that_are_not_named_are_those_of_the_site_and_an_empty_list_is_n
     ):
         made.file("a/run.toml", said)
         assert made.run().presets == expected
+
+
+def test_a_rule_is_muted_with_its_reason_on_one_line(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file(
+        "a/run.toml", 'title = "T"\n[mute]\n"KL-05" = """raised\non purpose"""\nLEN-02 = "short answers"\n'
+    )
+    run = made.run()
+    assert run.mutes == (Mute("KL-05", "raised on purpose", 3), Mute("LEN-02", "short answers", 5))
+    assert (run.toml, run.problems) == ("a/run.toml", ())
+
+
+@pytest.mark.parametrize("reason", ['""', '"  "', "true", "3"])
+def test_a_mute_without_a_reason_mutes_nothing_and_is_told(made: Made, reason: str) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", f'[mute]\n"KL-05" = {reason}\n')
+    run = made.run()
+    (problem,) = run.problems
+    assert run.mutes == ()
+    assert (problem.path, problem.line, problem.kind) == ("a/run.toml", 2, "run-toml")
+    assert "KL-05 has no reason" in problem.message and "raised on purpose" in problem.hint
+
+
+def test_a_list_of_codes_is_no_mute(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", 'mute = ["KL-05"]\n')
+    (problem,) = made.run().problems
+    assert "mute must be a table, found list" in problem.message
+
+
+def test_secrets_in_reasons_are_redacted(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", '[mute]\n"KL-05" = "ask jane@lab.example.org"\n')
+    assert made.run().mutes[0].reason == "ask [redacted:email]"

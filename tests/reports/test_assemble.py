@@ -122,6 +122,7 @@ def test_the_archive_lists_newest_first_and_counts_verdicts() -> None:
     assert [row.run for row in found.incidents] == ["new", "demo"]
     assert {outcome.value: n for outcome, n in found.rules[0].outcomes.items()} == {
         "fired": 2,
+        "muted": 0,
         "clear": 0,
         "not_applicable": 0,
     }
