@@ -62,21 +62,31 @@ def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
 
 
 def _with_keys(non_finite: pa.Table) -> pa.Table:
-    words = glossary()
-    keys = [found.key if (found := words.by_name(name)) else name for name in non_finite["name"].to_pylist()]
+    known = glossary()
+    keys = [found.key if (found := known.by_name(name)) else name for name in non_finite["name"].to_pylist()]
     return non_finite.append_column("metric", pa.array(keys, pa.string()))
 
 
 @cache
-def inner_words() -> frozenset[str]:
-    """Every word of our own SQL; the metrics among them are always loaded."""
-    return frozenset(re.findall(r"[a-z_][a-z0-9_]*", " ".join(script("relations")).lower()))
+def words(name: str) -> frozenset[str]:
+    """Every word of our own `sql/<name>.sql`, lower case."""
+    return frozenset(re.findall(r"[a-z_][a-z0-9_]*", " ".join(script(name)).lower()))
 
 
-def keys_for(words: Iterable[str]) -> tuple[str, ...]:
+def keys_for(named: Iterable[str]) -> tuple[str, ...]:
     """Metrics that the relations need so that SQL with these words can run."""
-    wanted = inner_words() | frozenset(words)
+    wanted = words("relations") | frozenset(named)
     return tuple(key for key in facts.metric_keys() if key in wanted)
+
+
+def narrow(cursor: Connection, named: Iterable[str], columns: Iterable[str]) -> None:
+    """Show a cursor no more of `columns` of `steps` than a statement with the words `named` can mean.
+
+    A macro takes the alias of its relation, which DuckDB binds as a struct of all its columns: on hundreds of
+    columns that costs more than running a card on a few runs.
+    """
+    seen = sorted(frozenset(columns) & {*named, *words("macros")})
+    cursor.execute(f"CREATE OR REPLACE TEMP VIEW steps AS SELECT {', '.join(seen)} FROM memory.main.steps")
 
 
 @cache

@@ -6,9 +6,9 @@ DuckDB itself parses it (`json_serialize_sql` takes nothing but SELECT), so ther
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import duckdb
@@ -79,6 +79,7 @@ class Statement:
     refusals: tuple[Refusal, ...]
 
 
+@lru_cache(512)
 def parse(sql: str) -> Statement:
     """Look at `sql` without running it. What is wrong is in `refusals`."""
     body = _without_last_semicolon(sql)
@@ -90,15 +91,15 @@ def parse(sql: str) -> Statement:
     if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
         message = f"must be one SELECT; found {_kinds(found)}"
         return Statement(body, frozenset(), frozenset(), words, (Refusal(1, message),))
-    tree = _tree(body)
-    if tree is None:
+    nodes = _nodes(body)
+    if not nodes:
         return Statement(body, frozenset(), frozenset(), words, (Refusal(1, "must be one plain SELECT"),))
     return Statement(
         body,
-        _tables(tree),
+        _tables(nodes),
         frozenset(found[0].named_parameters),
         words,
-        tuple(_refusals(body, tree)),
+        tuple(_refusals(body, nodes)),
     )
 
 
@@ -109,8 +110,7 @@ def shadows(statement: Statement, columns: Mapping[str, frozenset[str]]) -> Iter
     card means. `columns` maps relations to their column names.
     """
     taken = frozenset().union(*(columns.get(table, frozenset()) for table in statement.tables))
-    tree = _tree(statement.sql)
-    for node in _select_items(tree):
+    for node in _select_items(_nodes(statement.sql)):
         alias = str(node.get("alias") or "").lower()
         if alias in taken and alias not in POSITION and not _is_column(node, alias):
             message = f'alias "{alias}" is also a column of a relation; choose another name'
@@ -119,7 +119,7 @@ def shadows(statement: Statement, columns: Mapping[str, frozenset[str]]) -> Iter
 
 def has_star(statement: Statement) -> bool:
     """Whether it asks for columns that it does not name."""
-    return any(node.get("class") == "STAR" for node in _nodes(_tree(statement.sql)))
+    return any(node.get("class") == "STAR" for node in _nodes(statement.sql))
 
 
 def habits(statement: Statement) -> Iterator[Refusal]:
@@ -129,7 +129,7 @@ def habits(statement: Statement) -> Iterator[Refusal]:
     answers differently tomorrow or on another machine.
     """
     sql = statement.sql
-    for node in _nodes(_tree(sql)):
+    for node in _nodes(sql):
         kind, name = node.get("class"), _name(node)
         if kind == "STAR":
             word = "COLUMNS(…)" if node.get("columns") else "SELECT *"
@@ -161,27 +161,27 @@ def _parser() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False})
 
 
-@cache
-def _tree(sql: str) -> Mapping[str, Any] | None:
-    """DuckDB's syntax tree, or None where the statement is not a plain SELECT."""
+@lru_cache(512)
+def _nodes(sql: str) -> tuple[Mapping[str, Any], ...]:
+    """Every node of DuckDB's syntax tree, outer ones first; none where the statement is not a plain SELECT."""
     row = _parser().cursor().execute("SELECT json_serialize_sql($sql::VARCHAR)", {"sql": sql}).fetchone()
     tree: Mapping[str, Any] = orjson.loads(row[0]) if row else {"error": True}
-    return None if tree.get("error") else tree
+    return () if tree.get("error") else tuple(_walk(tree))
 
 
-def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
+def _walk(tree: Any) -> Iterator[Mapping[str, Any]]:
     stack = [tree]
     while stack:
         node = stack.pop()
         if isinstance(node, dict):
             yield node
-            stack.extend(reversed(list(node.values())))
+            stack.extend(reversed([value for value in node.values() if isinstance(value, dict | list)]))
         elif isinstance(node, list):
             stack.extend(reversed(node))
 
 
-def _select_items(tree: Any) -> Iterator[Mapping[str, Any]]:
-    for node in _nodes(tree):
+def _select_items(nodes: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for node in nodes:
         if node.get("type") == "SELECT_NODE":
             yield from node["select_list"]
 
@@ -197,18 +197,16 @@ def _is_column(node: Mapping[str, Any], alias: str) -> bool:
     return node.get("class") == "COLUMN_REF" and bool(names) and str(names[-1]).lower() == alias
 
 
-def _tables(tree: Any) -> frozenset[str]:
-    named = {str(node["table_name"]).lower() for node in _nodes(tree) if node.get("type") == "BASE_TABLE"}
+def _tables(nodes: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    named = {str(node["table_name"]).lower() for node in nodes if node.get("type") == "BASE_TABLE"}
     inner = {
-        str(entry["key"]).lower()
-        for node in _nodes(tree)
-        for entry in (node.get("cte_map") or {}).get("map", [])
+        str(entry["key"]).lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", [])
     }
     return frozenset(named - inner)
 
 
-def _refusals(sql: str, tree: Any) -> Iterator[Refusal]:
-    for node in _nodes(tree):
+def _refusals(sql: str, nodes: Iterable[Mapping[str, Any]]) -> Iterator[Refusal]:
+    for node in nodes:
         kind = str(node.get("type", ""))
         if kind.endswith("_NODE") and kind not in READING:
             yield Refusal(1, "must only read; it changes a table or writes a file")

@@ -131,6 +131,8 @@ class Store:
                 raise RefusedError(refusal.line, refusal.message)
             self._load(parsed)
             cursor = self._open().cursor()
+            if "steps" in parsed.tables and not statement.has_star(parsed):
+                relations.narrow(cursor, parsed.words, self._columns)
         given = {name: value for name, value in (params or {}).items() if name in parsed.parameters}
         return self._run_shut(cursor, parsed.sql, given, seconds)
 

@@ -65,17 +65,26 @@ def _line(sql: str, name: str) -> int:
 def _bind(
     parsed: statement.Statement, params: Mapping[str, object]
 ) -> tuple[Mapping[str, str], list[Refusal]]:
+    given = {name: params[name] for name in parsed.parameters}
     try:
-        rows = (
-            relations.blank()
-            .cursor()
-            .execute(f"DESCRIBE {parsed.sql}", {name: params[name] for name in parsed.parameters})
-            .fetchall()
-        )
-    except duckdb.Error as error:
-        return {}, [statement.refusal(error)]
+        rows = _described(parsed, given, narrow="steps" in parsed.tables and not statement.has_star(parsed))
+    except duckdb.Error:
+        try:  # once more with every column, so that the complaint can name those that were meant
+            rows = _described(parsed, given, narrow=False)
+        except duckdb.Error as error:
+            return {}, [statement.refusal(error)]
     names = [str(row[0]) for row in rows]
     twice = sorted({name for name in names if names.count(name) > 1})
     return {str(row[0]): str(row[1]) for row in rows}, [
         Refusal(1, f"two result columns {name}") for name in twice
     ]
+
+
+def _described(
+    parsed: statement.Statement, given: Mapping[str, object], *, narrow: bool
+) -> list[tuple[object, ...]]:
+    """Columns of the answer, as DuckDB's DESCRIBE lists them."""
+    cursor = relations.blank().cursor()
+    if narrow:
+        relations.narrow(cursor, parsed.words, relations.columns()["steps"])
+    return cursor.execute(f"DESCRIBE {parsed.sql}", given).fetchall()
