@@ -101,8 +101,9 @@ class Gatherer:
         """Put a part's values of `records` into their rows; returns how many values gave way to others."""
         if not part.names:
             return 0
-        where = np.ix_(self._columns(part.names), self.plan.row[records] - first)
-        block = part.values[:, self.plan.index[records]]
+        names, rows = self._columns(part.names), _span(self.plan.row[records] - first)
+        where = (names, rows) if isinstance(rows, slice) else np.ix_(names, rows)
+        block = part.values[:, _span(self.plan.index[records])]
         if depth == 0:
             values[where] = block
             return 0
@@ -166,6 +167,13 @@ def _layers(row: Ints, start: int) -> Iterator[tuple[int, Ints]]:
     ends = np.searchsorted(layer[order], np.arange(int(layer.max(initial=-1)) + 2))
     for depth, (a, b) in enumerate(pairwise(ends.tolist())):
         yield depth, order[a:b] + start
+
+
+def _span(places: Ints) -> slice | Ints:
+    """Places that follow one another as a slice, which is copied several times as fast."""
+    if len(places) and (np.diff(places) == 1).all():
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
 
 
 def masked_last(values: NDArray[np.float64]) -> Floats:

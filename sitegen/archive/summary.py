@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +33,7 @@ class Summing:
         """Add live rows: `values` (metrics, rows) with NaN for absent."""
         if not values.size:
             return
+        values = np.ascontiguousarray(values)  # the order of a sum's terms, and its last digit, follow memory
         present = ~np.isnan(values)
         count = present.sum(axis=1)
         some = count > 0
@@ -37,15 +41,14 @@ class Summing:
         first = values[rows, np.argmax(present, axis=1)]
         self._first = np.where((self._n == 0) & some, first, self._first)
         self._last = np.where(some, masked_last(values), self._last)
-        low, high = np.where(present, values, np.inf), np.where(present, values, -np.inf)
-        at_low, at_high = np.argmin(low, axis=1), np.argmax(high, axis=1)
-        lower, higher = low[rows, at_low] < self._low, high[rows, at_high] > self._high
-        self._low_step = np.where(lower, steps[at_low], self._low_step)
-        self._high_step = np.where(higher, steps[at_high], self._high_step)
-        self._low = np.minimum(self._low, low[rows, at_low])
-        self._high = np.maximum(self._high, high[rows, at_high])
+        at_low = _over(np.argmin, values, present, np.inf)
+        at_high = _over(np.argmax, values, present, -np.inf)
+        low, high = values[rows, at_low], values[rows, at_high]
+        self._low_step = np.where(low < self._low, steps[at_low], self._low_step)
+        self._high_step = np.where(high > self._high, steps[at_high], self._high_step)
+        self._low, self._high = np.fmin(self._low, low), np.fmax(self._high, high)
         with np.errstate(over="ignore", invalid="ignore"):
-            self._sum += np.where(present, values, 0.0).sum(axis=1)
+            self._sum += _over(np.sum, values, present, 0.0)
         self._n += count
 
     def extras(self, extras: Extras, live: NDArray[np.bool_]) -> None:
@@ -84,6 +87,15 @@ class Summing:
             best_step=None if step is None else int(step),
             non_finite=odd,
         )
+
+
+def _over(find: Callable[..., Any], values: Floats, present: NDArray[np.bool_], absent: float) -> Any:
+    """`find` per metric, with `absent` for NaN; most metrics have none and are not copied."""
+    result = find(values, axis=1)
+    gaps = np.flatnonzero(~present.all(axis=1))
+    if len(gaps):
+        result[gaps] = find(np.where(present[gaps], values[gaps], absent), axis=1)
+    return result
 
 
 class Spent:

@@ -107,17 +107,17 @@ class Records:
     def _matrix(self, group: _Group) -> None:
         """Columns of the records that are all numbers."""
         rows = np.array(group.rows, dtype=np.int64)
-        matrix = np.frombuffer(group.numbers).reshape(len(rows), len(group.names)).T
-        whole = np.full((len(group.names), len(self.steps)), np.nan)
-        whole[:, rows] = matrix
-        odd = set(np.nonzero(~np.isfinite(matrix))[0].tolist())
+        numbers = np.frombuffer(group.numbers).reshape(len(rows), len(group.names))
+        spread = np.full((len(self.steps), len(group.names)), np.nan)
+        spread[rows] = numbers
+        odd = set(np.flatnonzero(~np.isfinite(numbers).all(axis=0)).tolist())
         for i, name in enumerate(group.names):
             if i in odd:
-                self._column(name, rows, matrix[i])
+                self._column(name, rows, numbers[:, i])
             elif name in self._columns:
-                self._columns[name][rows] = matrix[i]
+                self._columns[name][rows] = numbers[:, i]
             elif self.faults.admits(name):
-                self._columns[name] = whole[i]
+                self._columns[name] = spread[:, i]
 
     def _column(self, name: str, rows: Ints, cells: Sequence[object] | Floats) -> None:
         column = _numbers(cells)
