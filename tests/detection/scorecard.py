@@ -21,7 +21,7 @@ def scorecard(
     degraded: Mapping[str, Sequence[Scored]],
     catalog: Sequence[Definition],
 ) -> dict[str, object]:
-    """What was measured, on what, and for each rule what it found and missed.
+    """What was measured, on what, and for each rule every run in which it found or missed an incident.
 
     Onset errors are % of the run; false alarms count findings of warning or more. A run's name makes it
     again: `python -m tests.detection --show NAME`.
@@ -39,14 +39,8 @@ def scorecard(
         "kinds": len(kinds),
         "all": _figures(plain, catalog),
         "degraded": {variant: _figures(found, catalog) for variant, found in degraded.items()},
-        "rules": {
-            code: _rule(score, plain, catalog) for code, score in sorted(by_rule.items()) if _told(score)
-        },
+        "rules": {code: _rule(score, plain, catalog) for code, score in sorted(by_rule.items())},
     }
-
-
-def _told(score: Score) -> bool:
-    return bool(score.injected or score.alarms or score.stray)
 
 
 def _figures(scored: Sequence[Scored], catalog: Sequence[Definition]) -> dict[str, object]:
@@ -84,9 +78,27 @@ def _rule(score: Score, scored: Sequence[Scored], catalog: Sequence[Definition])
         "onset_median": _short(score.onset(50)),
         "onset_p90": _short(score.onset(90)),
         "by_strength": {name: list(counts) for name, counts in score.by_strength.items()},
+        "runs": _runs(score.name, scored, catalog),
         "misses": missed[:LISTED],
         "alarms": sorted(set(stray))[:LISTED],
     }
+
+
+def _runs(
+    code: str, scored: Sequence[Scored], catalog: Sequence[Definition]
+) -> dict[str, dict[str, dict[str, list[int]]]]:
+    """Kind -> strength -> seeds found and missed, of the incidents that rule `code` is meant to see."""
+    runs: dict[str, dict[str, dict[str, list[int]]]] = {}
+    for one in scored:
+        seed = int(one.name.rpartition("-")[2])
+        missed = one.matched.missed
+        for label in one.labels:
+            if scoring.expected(label, catalog) == code:
+                seeds = runs.setdefault(label.kind, {}).setdefault(
+                    label.strength, {"found": [], "missed": []}
+                )
+                seeds["missed" if label in missed else "found"].append(seed)
+    return runs
 
 
 def _short(value: float | None) -> float | None:
