@@ -26,7 +26,7 @@ VERBS = {  # verb -> one line for --help; the module of the same name is importe
     "check": "Findings for runs or raw logs, without a site.",
     "report": "Write the convergence report of one run as Markdown with figures.",
     "query": "Ask the archive in SQL.",
-    "rules": "The rule catalog: list, show, test.",
+    "rules": "The rule catalog: list, show, test, new.",
 }
 _BUG, _INTERRUPTED = 70, 130
 

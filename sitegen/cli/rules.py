@@ -1,7 +1,8 @@
-"""`sitegen rules`: the catalog in the terminal, and its cases."""
+"""`sitegen rules`: the catalog in the terminal, its cases, and a new card to start from."""
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 import click
@@ -11,10 +12,11 @@ from sitegen.cli import options
 from sitegen.cli.screen import Screen
 from sitegen.config import nearest
 from sitegen.errors import ConfigError
+from sitegen.metrics import glossary
 from sitegen.model import Rule
 
 
-@click.group("rules", short_help="The rule catalog: list, show, test.")
+@click.group("rules", short_help="The rule catalog: list, show, test, new.")
 def command() -> None:
     """The rules that runs are judged by. A rule is one Markdown card: prose, settings, SQL and cases."""
 
@@ -59,7 +61,7 @@ def test(cards: tuple[Path, ...], config_file: Path | None) -> int:
     """Run the cases of all cards, or of CARD…: codes, card files or folders. Exit 1 when one fails."""
     screen = Screen()
     folders = [card if card.is_dir() else card.parent for card in cards if card.exists()]
-    catalog = catalogs.catalog([*options.settings(config_file).rules, *dict.fromkeys(folders)])
+    catalog = catalogs.catalog([*options.settings(config_file).rules, *folders])
     codes = _codes(cards, catalog)
     failed = 0
     total = 0
@@ -71,6 +73,77 @@ def test(cards: tuple[Path, ...], config_file: Path | None) -> int:
             screen.line(f"     {result.message}")
     screen.line(f"{total - failed} of {total} cases pass")
     return 1 if failed else 0
+
+
+@command.command("new", short_help="Write a card to start from.")
+@click.argument("code")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the card. Default: the first one under `rules:` of mkdocs.yml, else `my-rules`.",
+)
+@click.option("--title", default="New rule", show_default=True, help="What the rule is called, in words.")
+@click.option("--metric", default="grad_norm", show_default=True, help="Metric it looks at.")
+@options.config_option
+def new(code: str, into: Path | None, title: str, metric: str, config_file: Path | None) -> int:
+    """Write a card CODE (such as OWN-01) that loads and whose cases pass, and say what to fill in."""
+    screen = Screen()
+    own = options.settings(config_file).rules
+    folder = into or (own[0] if own else Path("my-rules"))
+    folders = [*own, *([folder] if folder.is_dir() else [])]
+    name, text = catalogs.skeleton(_free(code, catalogs.catalog(folders)), _one_line(title), _metric(metric))
+    file = _shown(folder) / name
+    if file.exists():
+        raise ConfigError(f"'{file}' exists. Choose another --title, or remove it.")
+    options.save(file, text.encode())
+    _say_new(screen, file, text, folder.resolve() in [one.resolve() for one in own])
+    return 0
+
+
+def _say_new(screen: Screen, file: Path, text: str, used: bool) -> None:
+    screen.line(f"{file}: loads, and its cases pass. Fill in:")
+    for number, what in catalogs.open_lines(text):
+        screen.line(f"  {file}:{number}: {what}")
+    screen.line(f"Then: sitegen rules test {file}")
+    if not used and "catalog" not in file.parts:
+        screen.line("A site uses the cards of a folder that its mkdocs.yml names:")
+        screen.line(f"  plugins:\n    - sitegen:\n        rules: [{file.parent.as_posix()}]")
+
+
+def _free(code: str, catalog: tuple[Rule, ...]) -> str:
+    """`code` as cards write it. Raises ConfigError where it is none or is taken."""
+    wanted = code.upper()
+    if not catalogs.CODE.fullmatch(wanted):
+        raise ConfigError(
+            f"'{code}' is no rule code: expected 2 to 5 letters, a dash and 2 digits, such as OWN-01."
+        )
+    taken = {rule.code: rule.path for rule in catalog}
+    if wanted in taken:
+        free = catalogs.next_free(wanted, taken)
+        raise ConfigError(f"{wanted} exists: {taken[wanted]}. {free} is free.")
+    return wanted
+
+
+def _one_line(title: str) -> str:
+    told = " ".join(title.split())
+    if not told:
+        raise ConfigError("--title is empty. Say in a few words what goes wrong, e.g. 'Prompts are cut'.")
+    return told
+
+
+def _metric(key: str) -> str:
+    known = tuple(metric.key for metric in glossary().metrics)
+    if key not in known:
+        close = difflib.get_close_matches(key, known, 1, 0.5)
+        hint = f"Did you mean '{close[0]}'?" if close else "`sitegen rules list` shows what rules look at."
+        raise ConfigError(f"there is no metric '{key}'. {hint}")
+    return key
+
+
+def _shown(folder: Path) -> Path:
+    """`folder` as seen from here, where it lies below."""
+    here = Path.cwd().resolve()
+    return folder.resolve().relative_to(here) if folder.resolve().is_relative_to(here) else folder
 
 
 def _catalog(config_file: Path | None) -> tuple[Rule, ...]:
@@ -95,10 +168,11 @@ def _codes(cards: tuple[Path, ...], catalog: tuple[Rule, ...]) -> list[str] | No
         return None
     codes: list[str] = []
     for card in cards:
+        place = card.resolve()
         if card.is_dir():
-            codes += [rule.code for rule in catalog if Path(rule.path).parent.name == card.name]
+            codes += [rule.code for rule in catalog if Path(rule.path).resolve().parent == place]
         elif card.suffix == ".md":
-            codes += [rule.code for rule in catalog if Path(rule.path).name == card.name]
+            codes += [rule.code for rule in catalog if Path(rule.path).resolve() == place]
         else:
             codes.append(_find(catalog, str(card)).code)
     if not codes:

@@ -19,9 +19,12 @@ from sitegen.rules import engine, loading
 from sitegen.rules.cases import CaseResult, Sketch, cases, test
 from sitegen.rules.definition import Definition
 from sitegen.rules.engine import engine_version
+from sitegen.rules.loading import CODE
+from sitegen.rules.skeleton import next_free, open_lines, skeleton
 from sitegen.store import Shelf, Store, portions
 
 __all__ = [
+    "CODE",
     "CaseResult",
     "Definition",
     "Sketch",
@@ -30,6 +33,9 @@ __all__ = [
     "engine_version",
     "evaluate",
     "failure",
+    "next_free",
+    "open_lines",
+    "skeleton",
     "test",
 ]
 
@@ -42,7 +48,10 @@ def catalog(folders: Sequence[Path] = ()) -> tuple[Definition, ...]:
     Raises CardError with every fault of every card.
     """
     with as_file(files("sitegen.rules") / "catalog") as bundled:
-        return loading.catalog([bundled, *folders])
+        each = {
+            folder.resolve(): folder for folder in (*reversed(folders), bundled)
+        }  # one may be named twice
+        return loading.catalog(list(reversed(each.values())))
 
 
 def evaluate(

@@ -21,6 +21,8 @@ PSEUDO = frozenset({"log_lines", "events", "evals", "config", "planned"}) | UNRE
 SECTIONS = ("Why it matters", "Likely causes", "What to do", "What else looks like this", "Sources")
 RELATIONS = ("steps", "evals", "events")
 
+CODE = re.compile(r"[A-Z]{2,5}-\d{2}")
+
 Check = Callable[[Any], bool]
 
 
@@ -53,7 +55,7 @@ def _is_params(value: Any) -> bool:
 
 #: key -> (check, what is expected)
 KEYS: Mapping[str, tuple[Check, str]] = {
-    "code": (lambda value: bool(re.fullmatch(r"[A-Z]{2,5}-\d{2}", str(value))), 'a code such as "KL-05"'),
+    "code": (lambda value: bool(CODE.fullmatch(str(value))), 'a code such as "KL-05"'),
     "kind": (lambda value: value in ("incident", "phase"), '"incident" or "phase"'),
     "severity": (
         lambda value: value in [grade.word for grade in Severity],
