@@ -15,6 +15,7 @@ from pathlib import Path
 from sitegen.errors import ConfigError
 
 Scalar = float | int | str | bool
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 _CODE = re.compile(r"[A-Z]{2,5}-\d{2}")
 
 
@@ -142,8 +143,13 @@ def _params(value: object, base: Path) -> dict[str, dict[str, Scalar]]:
         for name, setting in params.items():
             if not isinstance(setting, float | int | str | bool):
                 raise ValueError(f"{code}: {name}: expected a number, text or true/false, found {setting!r}")
-        out[str(code)] = dict(params)
+        out[str(code)] = {name: _number(setting) for name, setting in params.items()}
     return out
+
+
+def _number(setting: Scalar) -> Scalar:
+    """YAML takes `1e-6` and `1.0e6` for texts; they are numbers here."""
+    return float(setting) if isinstance(setting, str) and _EXPONENT.fullmatch(setting) else setting
 
 
 def _jobs(value: object, base: Path) -> int:

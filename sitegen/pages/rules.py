@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from markupsafe import Markup
 
 from sitegen.model import Outcome, Page, Rule
-from sitegen.pages import cases, prose, words
+from sitegen.pages import cases, prose, scorecard, words
 from sitegen.pages import render as rendering
-from sitegen.reports.shapes import ArchiveReport, RuleView
+from sitegen.reports.shapes import ArchiveReport, RuleView, Scorecard
 
 PATH = "rules/"
 PHASE = "phase"
@@ -46,7 +46,7 @@ def pages(archive: ArchiveReport, render: rendering.Render) -> Iterable[Page]:
     """The index and one page per card."""
     yield index(archive, render)
     for view in archive.rules:
-        yield page(view, render)
+        yield page(view, render, archive.scorecard)
 
 
 def index(archive: ArchiveReport, render: rendering.Render) -> Page:
@@ -55,6 +55,7 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
     for view in archive.rules:
         groups.setdefault(_group(view.rule), []).append(view)
     places = {name: place for place, name in enumerate(GROUPS.values())}
+    card = archive.scorecard
     return rendering.page(
         render,
         "rules.html",
@@ -68,10 +69,16 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
         phase=PHASE,
         summaries={view.rule.code: prose.inline(view.rule.summary) for view in archive.rules},
         runs=len(archive.runs),
+        percent=scorecard.percent,
+        rate=scorecard.rate,
+        measured=scorecard.measured_on(card) if card else "",
+        overall=scorecard.summary(card.overall) if card else "",
+        figures=scorecard.figures(card) if card else (),
+        make=scorecard.MAKE,
     )
 
 
-def page(view: RuleView, render: rendering.Render) -> Page:
+def page(view: RuleView, render: rendering.Render, card: Scorecard | None = None) -> Page:
     """`/rules/<code>/`: the card, its cases, and every run it fired on."""
     rule = view.rule
     return rendering.page(
@@ -91,6 +98,9 @@ def page(view: RuleView, render: rendering.Render) -> Page:
         condition=condition(rule),
         cases=tuple(cases.draw(case, rule.kind == PHASE) for case in view.cases),
         outcomes=Outcome,
+        measures=scorecard.measures(view.score),
+        measured=scorecard.measured_on(card) if card else "",
+        make=scorecard.MAKE,
     )
 
 

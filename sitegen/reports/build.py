@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from sitegen.cards import nearest
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Findings, Leaderboard, Rule
-from sitegen.reports import codec, digest
+from sitegen.reports import codec, digest, scorecard
 from sitegen.reports.desk import Desk
 from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
@@ -63,7 +63,16 @@ class Reports:
         found = [self._entry(run) for run in self._keys]
         archive = self._archive
         own = (archive.problems(), archive.ignored(), archive.now(), archive.removed())
-        return archive_report(found, self.catalog, self._cases(), self._boards(found), own)
+        report = archive_report(found, self.catalog, self._cases(), self._boards(found), own)
+        card = scorecard.bundled()
+        scores = card.rules if card else {}
+        views = (
+            replace(
+                view, changed=self._config.params.get(view.rule.code, {}), score=scores.get(view.rule.code)
+            )
+            for view in report.rules
+        )
+        return replace(report, rules=tuple(views), scorecard=card)
 
     def refresh(self) -> None:
         """Evaluate the rules on every run whose findings are not known yet, and forget stale ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.model import (
@@ -147,6 +147,76 @@ class IncidentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Figures:
+    """How well all rules together detect; shares are 0-1, onset errors % of the run; None = not measured."""
+
+    injected: int | None
+    found: int | None
+    hard: float | None  # share of hard faults found
+    soft: float | None  # share of soft faults at medium strength found
+    precision: float | None
+    alarms: float | None  # false alarms per healthy run
+    onset_median: float | None
+    onset_p90: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Simulated runs of one kind of incident at one strength, by seed."""
+
+    kind: str
+    strength: str
+    found: tuple[int, ...]
+    missed: tuple[int, ...]
+
+    def name(self, seed: int) -> str:
+        """The name by which `python -m tests.detection --show` makes the run again."""
+        return f"{self.kind}-{self.strength}-{seed:04d}"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleScore:
+    """How well one rule detects on simulated runs. Onset errors are % of the run."""
+
+    injected: int
+    found: int
+    alarms: int | None  # findings of warning or more on healthy runs
+    unexplained: int | None  # such findings beside another incident, which do not belong to it
+    healthy: int | None  # healthy runs
+    precision: float | None
+    onset_median: float | None
+    onset_p90: float | None
+    by_strength: tuple[tuple[str, int, int], ...]  # (strength, found, injected)
+    runs: tuple[Measured, ...]
+    complete: bool  # whether `runs` holds every hit and miss; else some misses only
+    alarmed: tuple[str, ...]  # names of runs where it fired without reason
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the incidents found; None where there was none to find."""
+        return self.found / self.injected if self.injected else None
+
+    @property
+    def alarms_per_run(self) -> float | None:
+        """False alarms per healthy run."""
+        return self.alarms / self.healthy if self.healthy and self.alarms is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """What was measured on simulated runs, and with which seeds."""
+
+    seeds: tuple[str, int | None, int | None]  # (name of the set, first, last)
+    version: str  # of sitegen
+    incident_runs: int | None
+    healthy_runs: int | None
+    kinds: int | None  # of incidents
+    overall: Figures
+    degraded: tuple[tuple[str, Figures], ...]  # the same logs made worse, by how
+    rules: Mapping[str, RuleScore]  # code -> score
+
+
+@dataclass(frozen=True, slots=True)
 class RuleView:
     """A rule and what it did in this archive."""
 
@@ -155,6 +225,8 @@ class RuleView:
     outcomes: Mapping[Outcome, int]
     cases: tuple[CaseView, ...]
     muted: tuple[tuple[str, str], ...] = ()  # (run id, title) where it fired and the run.toml mutes it
+    changed: Mapping[str, float | int | str | bool] = field(default_factory=dict)  # params this site sets
+    score: RuleScore | None = None  # None = in no scorecard
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +251,4 @@ class ArchiveReport:
     ignored: tuple[str, ...]  # files under RUNS that no reader claimed
     now: float | None  # newest time stamp in the archive, Unix seconds
     removed: tuple[tuple[str, str, str], ...]  # (id, date, why)
+    scorecard: Scorecard | None = None

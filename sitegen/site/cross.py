@@ -56,7 +56,15 @@ def _rule(view: RuleView) -> list[object]:
     """A rule without what only the engine needs of it, which is not all JSON."""
     card = [getattr(view.rule, name) for name in _RULE]
     card = [dict(part) if isinstance(part, dict) or hasattr(part, "items") else part for part in card]
-    return [card, view.fired, sorted(view.outcomes.items()), view.cases, view.muted]
+    return [
+        card,
+        view.fired,
+        sorted(view.outcomes.items()),
+        view.cases,
+        view.muted,
+        dict(view.changed),
+        view.score,
+    ]
 
 
 def _unpack(data: bytes | None) -> tuple[Page, ...] | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sitegen.errors import Problem
-from sitegen.model import LogLine, Outcome, Verdict
+from sitegen.model import LogLine, Muted, Outcome, Verdict
 from tests.pages import made_runs, rendered
 from tests.pages.rendered import Outline, outline
 
@@ -197,6 +197,19 @@ def test_a_second_incident_of_a_rule_points_to_the_advice_of_the_first() -> None
     found = Outline(rendered.page(replace(base, incidents=(*base.incidents, again))).html)
     assert found.text.count("KL control is too weak.") == 1
     assert "Causes and what to do: as for REW-03-1" in found.text
+
+
+def test_a_muted_finding_is_folded_and_shown_with_its_reason() -> None:
+    base = made_runs.sick()
+    spike = base.incidents[1]
+    muted = Muted(spike, "the clip was off <b>on purpose</b>")
+    made = replace(base, incidents=(base.incidents[0], *base.incidents[2:]), muted=(muted,))
+    found = Outline(rendered.page(made).html)
+    assert "1 muted finding GRD-01 Gradient spike; not counted, by this run's run.toml" in found.text
+    assert "muted warning" in found.text
+    assert "Muted because: the clip was off <b>on purpose</b> Gradient norm 0.71" in found.text
+    assert "GRD-01-1" in found.ids and "muted" in found.ids
+    assert not found.faults
 
 
 def test_remarks_are_counted_by_rule() -> None:

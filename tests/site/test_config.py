@@ -66,3 +66,14 @@ def test_a_site_asks_for_presets_by_name() -> None:
     assert config.read({"presets": ["seed000", "seed004"]}, Path()).presets == ("seed000", "seed004")
     with pytest.raises(ConfigError, match="names of presets such as seed000"):
         config.read({"presets": [4]}, Path())
+
+
+def test_numbers_that_yaml_takes_for_texts_are_numbers(tmp_path: Path) -> None:
+    found = config.read(
+        {"params": {"KL-05": {"a": "1e-6", "b": "1.5E+3", "c": "e5", "d": "seed000"}}}, tmp_path
+    )
+    assert found.params["KL-05"] == {"a": 1e-6, "b": 1500.0, "c": "e5", "d": "seed000"}
+
+
+def test_phases_have_parameters_too(tmp_path: Path) -> None:
+    assert config.read({"params": {"PHASE-01": {"sds": 3.0}}}, tmp_path).params["PHASE-01"] == {"sds": 3.0}

@@ -1,0 +1,184 @@
+"""The scorecard of the rules in words: shares as percentages, what was not measured as a dash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sitegen.pages import words
+from sitegen.reports.shapes import Figures, Measured, RuleScore, Scorecard
+
+MAKE = "python -m tests.detection --show"
+_ALARMED = 3  # decimals of false alarms per run
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """Runs of one kind of incident at one strength, as text; a missed run is named for `MAKE`."""
+
+    kind: str
+    strength: str
+    share: str  # "4 of 6"; "" where only misses are known
+    found: str  # seeds
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A figure with its name and what it is made of."""
+
+    label: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The scorecard of one rule, ready for a template."""
+
+    boxes: tuple[Box, ...]
+    rows: tuple[KindRow, ...]
+    complete: bool
+    alarmed: tuple[str, ...]
+    exercised: bool
+    found: int
+    missed: int
+    quiet: str  # what is known of a rule that no incident exercises
+
+
+def measures(score: RuleScore | None) -> Measures | None:
+    """What a rule's page shows; None for a rule that is in no scorecard."""
+    if score is None:
+        return None
+    return Measures(
+        boxes=_boxes(score),
+        rows=tuple(_kind(one) for one in score.runs),
+        complete=score.complete,
+        alarmed=score.alarmed,
+        exercised=score.injected > 0,
+        found=score.found,
+        missed=score.injected - score.found,
+        quiet=_quiet(score),
+    )
+
+
+def _boxes(score: RuleScore) -> tuple[Box, ...]:
+    strengths = ", ".join(f"{name} {found}/{injected}" for name, found, injected in score.by_strength)
+    of = f"{words.count(score.found)} of {words.count(score.injected)}"
+    said = [f"{words.count(score.found)} right"]
+    said += [f"{words.count(score.alarms)} on healthy runs"] if score.alarms else []
+    said += [f"{words.count(score.unexplained)} beside another incident"] if score.unexplained else []
+    late = "" if score.onset_p90 is None else f"of the run; 90th percentile {percent(score.onset_p90 / 100)}"
+    median = None if score.onset_median is None else score.onset_median / 100
+    ran = "" if score.healthy is None else f"{words.count(score.alarms)} on {words.count(score.healthy)} runs"
+    return (
+        Box("Recall", percent(score.recall), f"{of}{'; ' if strengths else ''}{strengths}"),
+        Box("Precision", percent(score.precision), ", ".join(said)),
+        Box("Onset error, median", percent(median), late),
+        Box("False alarms per healthy run", rate(score.alarms_per_run), ran),
+    )
+
+
+def _kind(one: Measured) -> KindRow:
+    total = len(one.found) + len(one.missed)
+    share = f"{len(one.found)} of {total}" if one.found or total > len(one.missed) else ""
+    return KindRow(one.kind, one.strength, share, _seeds(one.found), tuple(map(one.name, one.missed)))
+
+
+def _quiet(score: RuleScore) -> str:
+    if score.healthy is None or score.alarms is None:
+        return ""
+    alarms = words.plural(score.alarms, "false alarm") if score.alarms else "no false alarm"
+    return f"It raised {alarms} on {words.plural(score.healthy, 'healthy simulated run')}."
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """`1000–1002, 1004`: neighbours as a span."""
+    spans: list[list[int]] = []
+    for seed in sorted(seeds):
+        if spans and seed == spans[-1][1] + 1:
+            spans[-1][1] = seed
+        else:
+            spans.append([seed, seed])
+    return ", ".join(str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}–{b}" for a, b in spans)
+
+
+def measured_on(card: Scorecard) -> str:
+    """`714 simulated runs (621 with one of 69 kinds of incident, 93 healthy), seeds 1000 to 1002 (test)`."""
+    total = (card.incident_runs or 0) + (card.healthy_runs or 0)
+    parts = []
+    if card.incident_runs is not None and card.kinds is not None:
+        parts.append(
+            f"{words.count(card.incident_runs)} with one of {words.plural(card.kinds, 'kind')} of incident"
+        )
+    if card.healthy_runs is not None:
+        parts.append(f"{words.count(card.healthy_runs)} healthy")
+    name, first, last = card.seeds
+    seeds = f", seeds {first} to {last}" if first is not None and last is not None else ""
+    seeds += f" of set “{name}”, on which no rule was tuned" if seeds and name == "test" else ""
+    made = f" ({', '.join(parts)})" if parts else ""
+    return f"{words.plural(total, 'simulated run')}{made}{seeds}"
+
+
+def summary(figures: Figures) -> str:
+    """The figures that a catalog is judged by, in one line."""
+    parts = (
+        (figures.hard, f"hard faults found {percent(figures.hard)}"),
+        (figures.soft, f"soft ones at medium strength {percent(figures.soft)}"),
+        (figures.precision, f"precision {percent(figures.precision)}"),
+        (
+            figures.onset_median,
+            f"onset off by {percent((figures.onset_median or 0) / 100)} of the run (median)",
+        ),
+        (figures.alarms, f"{rate(figures.alarms)} false alarms per healthy run"),
+    )
+    return ", ".join(text for value, text in parts if value is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresRow:
+    """The figures of one kind of log, as text."""
+
+    name: str
+    cells: tuple[str, ...]
+
+
+def figures(card: Scorecard) -> tuple[FiguresRow, ...]:
+    """A row for logs as they are and one for each way of making them worse."""
+    named: Iterable[tuple[str, Figures]] = (("as logged", card.overall), *card.degraded)
+    return tuple(FiguresRow(_worse(name), _cells(one)) for name, one in named)
+
+
+_WORSE = {
+    "every-tenth": "every 10th step logged",
+    "three-decimals": "3 decimals",
+    "holes": "30 % of the rows lost",
+    "few-metrics": "metrics missing",
+    "early": "cut off at 20 % after the onset",
+}
+
+
+def _worse(name: str) -> str:
+    return _WORSE.get(name, name.replace("-", " "))
+
+
+def _cells(one: Figures) -> tuple[str, ...]:
+    median = None if one.onset_median is None else one.onset_median / 100
+    shares = (one.hard, one.soft, one.precision, median)
+    return (*map(percent, shares), rate(one.alarms))
+
+
+def percent(share: float | None) -> str:
+    """`96 %`, `0.7 %`; a dash where nothing was measured. What is not all is never rounded up to 100 %."""
+    if share is None:
+        return words.MISSING
+    value = 100 * share
+    text = f"{value:.0f}" if value >= 10 or value == 0 else f"{value:.1f}"
+    return f"{'> 99' if text == '100' and share < 1 else text}{words.THIN}%"
+
+
+def rate(value: float | None) -> str:
+    """False alarms per run: `0`, `0.022`."""
+    if value is None:
+        return words.MISSING
+    return "0" if value == 0 else f"{value:.{_ALARMED}f}".rstrip("0") or "0"
