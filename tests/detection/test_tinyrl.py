@@ -42,7 +42,7 @@ EXPECTED = (
     ("lantern-ppo-critic-lr-ramp", "CRI-01", 82, 105, Severity.ERROR),
     ("lantern-grpo-fp16-logits", "GRD-04", 52, 52, Severity.CRITICAL),
     ("lantern-grpo-fp16-logits", "REW-05", 52, 60, Severity.CRITICAL),
-    ("lantern-grpo-think-longer", "LEN-01", 80, 125, Severity.WARNING),
+    ("lantern-grpo-think-longer", "LEN-01", 60, 125, Severity.WARNING),
     ("lantern-grpo-think-longer", "RUN-01", 132, 133, Severity.CRITICAL),
     ("lantern-grpo-too-hard", "GRP-02", 1, 10, Severity.ERROR),
     ("lantern-grpo-too-hard", "REW-06", 40, 150, Severity.WARNING),

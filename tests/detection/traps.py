@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.detection import otherhand
 from tests.detection.curves import Curves, progress
 from tests.detection.habits import announced_resume
 from tests.detection.profiles import RL, WITH_KL, Rng
@@ -220,6 +221,17 @@ def epochs(curves: Curves, rng: Rng) -> None:
         curves["right"] = np.clip(curves["right"] + 0.12 * curves.ramp(int(share * curves.rows), 1), 0, 1.2)
 
 
+def _other(bend: Callable[[otherhand.Draft], None]) -> Callable[[Trace, Rng], None]:
+    """A scar that replaces the trace by a healthy run of the other hand."""
+
+    def scar(trace: Trace, rng: Rng) -> None:
+        draft = otherhand.draft(trace.rows, rng)
+        bend(draft)
+        otherhand.write(trace, draft)
+
+    return scar
+
+
 TRAPS: Mapping[str, Trap] = {
     trap.name: trap
     for trap in (
@@ -254,5 +266,14 @@ TRAPS: Mapping[str, Trap] = {
         Trap("noisy-machine", noisy_machine),
         Trap("fine-tuning", nothing_special, profiles=("sft",)),
         Trap("fine-tuning-epochs", epochs, profiles=("sft",)),
+        *(Trap(name, None, _other(bend)) for name, bend in otherhand.HEALTHY.items()),
+        *(
+            Trap(f"other-{rows}-rows", None, _other(bend), size=(rows, 1))
+            for rows, bend in (
+                (20, otherhand.ordinary),
+                (40, otherhand.drifting_score),
+                (60, otherhand.ordinary),
+            )
+        ),
     )
 }

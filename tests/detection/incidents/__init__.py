@@ -15,6 +15,7 @@ from tests.detection.incidents import (
     length,
     log,
     machine,
+    otherhand,
     rollout,
     score,
     update,
@@ -36,6 +37,7 @@ ROOMS = (
     rollout,
     log,
     crash,
+    otherhand,
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in chain.from_iterable(room.KINDS for room in ROOMS)}
 

@@ -60,7 +60,7 @@ KINDS = (
         ("KL-05",),
         (3.5, 6, 15),
         jump,
-        also=("KL-06", "KL-03", "GRD-01", "REW-03"),
+        also=("KL-06", "KL-03", "GRD-01", "REW-03", "REW-10"),
         lasts=25,
         profiles=WITH_KL,
         reads=KL,
@@ -84,6 +84,8 @@ KINDS = (
             "VAL-01",
             "VAL-02",
             "GRP-01",
+            "REW-08",
+            "REW-10",
         ),
     ),
     Kind(
@@ -93,7 +95,7 @@ KINDS = (
         runaway,
         profiles=WITH_KL,
         reads=(*KL, *SCORE),
-        also=("KL-05", "REW-03"),
+        also=("KL-05", "REW-03", "REW-10"),
         after=(0.45, 0.6),
     ),
     Kind(

@@ -45,7 +45,7 @@ def creep(curves: Curves, place: Place) -> None:
         curves[name] *= 1 - 0.4 * up
 
 
-AFTERMATH = ("REW-05", "VAL-02", "VAL-01", "LEN-01", "LEN-03", "GRP-01", "KL-06")
+AFTERMATH = ("REW-05", "VAL-02", "VAL-01", "LEN-01", "LEN-03", "GRP-01", "KL-06", "REW-10")
 ENTROPY = ("actor/entropy", *SCORE)
 KINDS = (
     Kind(

@@ -86,7 +86,7 @@ def sft_nan(trace: Trace, place: Place) -> None:
     _blank(trace, place, ("train/loss", "train/grad_norm"))
 
 
-AFTERMATH = ("REW-05", "REW-08", "VAL-01", "VAL-02", "GRP-01", "GRP-02", "RUN-05")
+AFTERMATH = ("REW-05", "REW-08", "VAL-01", "VAL-02", "GRP-01", "GRP-02", "RUN-05", "REW-10")
 KINDS = (
     Kind(
         "gradient-burst",
