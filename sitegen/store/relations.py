@@ -86,7 +86,7 @@ def narrow(cursor: Connection, named: Iterable[str], columns: Iterable[str]) -> 
     columns that costs more than running a card on a few runs.
     """
     seen = sorted(frozenset(columns) & {*named, *words("macros")})
-    cursor.execute(f"CREATE OR REPLACE TEMP VIEW steps AS SELECT {', '.join(seen)} FROM memory.main.steps")
+    cursor.execute(f"CREATE OR REPLACE TEMP VIEW steps AS SELECT {', '.join(seen)} FROM memory.main.steps")  # noqa: S608
 
 
 @cache

@@ -163,7 +163,7 @@ def _parser() -> duckdb.DuckDBPyConnection:
 
 @lru_cache(512)
 def _nodes(sql: str) -> tuple[Mapping[str, Any], ...]:
-    """Every node of DuckDB's syntax tree, outer ones first; none where the statement is not a plain SELECT."""
+    """Nodes of DuckDB's syntax tree, outer ones first; none where the statement is not a plain SELECT."""
     row = _parser().cursor().execute("SELECT json_serialize_sql($sql::VARCHAR)", {"sql": sql}).fetchone()
     tree: Mapping[str, Any] = orjson.loads(row[0]) if row else {"error": True}
     return () if tree.get("error") else tuple(_walk(tree))

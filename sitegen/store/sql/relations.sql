@@ -71,7 +71,9 @@ WITH sized AS (
         greatest(round(50 / stride), least(20, p.rows / 6), 5)::INTEGER AS r50
     FROM pace p JOIN runs USING (run)
 ), placed AS (
-    SELECT l.*, z.stride, z.quantized, z.n, z.r10, z.r20, z.r50,
+    -- Windows sort whole rows: the metrics that none of them looks at come back at the end.
+    SELECT l.run, l.row, l.score, l.entropy, l.throughput, l.response_length, l.prompt_length, l.time_step,
+        z.stride, z.quantized, z.n, z.r10, z.r20, z.r50,
         greatest(z.r20, least(2 * z.r50, round(z.n / 20)))::INTEGER AS w,
         least(1.0, CASE WHEN z.plan > 0 AND l.step <= z.plan THEN l.step / z.plan ELSE l.row / z.n END) AS frac,
         l.row <= greatest(z.r20, least(z.n / 4, coalesce(z.lr_warmup_steps, 0) / z.stride),
@@ -102,13 +104,14 @@ WITH sized AS (
         tmed(throughput_net * response_length / nullif(response_length + prompt_length, 0), p, p.r10) AS response_tokens_10
     FROM paid p
 )
-SELECT * EXCLUDE (time_apart, time_parts, tokens_10, response_tokens_10, any_trains),
+SELECT l.* EXCLUDE (any_trains), f.stride, f.quantized, f.n, f.r10, f.r20, f.r50, f.w, f.frac, f.warm, f.d_step, f.batch,
+    f.time_step_net, f.throughput_net, f.score10, f.score20, f.score_sd, f.score_start, f.entropy_start, f.score_best, f.d_score,
     CASE WHEN score_sd > 0 THEN d_score / (score_sd * sqrt(2 / r20))
          WHEN score_sd = 0 AND d_score = 0 THEN 0
          WHEN score_sd = 0 THEN sign(d_score) * 99 END AS score_z,
     greatest(tokens_10 / nullif(best(tokens_10, f), 0),
              response_tokens_10 / nullif(best(response_tokens_10, f), 0)) AS speed
-FROM flowing f;
+FROM live l JOIN flowing f USING (run, row);
 DROP TABLE live;
 DROP TABLE pace;
 
