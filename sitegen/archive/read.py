@@ -19,12 +19,15 @@ from sitegen.model import Floats, LogLine, Run, Series
 
 
 class Archive:
-    """The archive at `home`, as the last update left it."""
+    """The archive at `home`, as the last update left it. Another process gets it without what was read."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self._folder = home / "archive"
         self._runs: dict[str, tuple[Run, dict[str, str]]] = {}
+
+    def __reduce__(self) -> tuple[type[Archive], tuple[Path]]:
+        return Archive, (self.home,)
 
     def runs(self) -> tuple[str, ...]:
         """Ids of all runs, sorted."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import TypeVar
@@ -19,14 +20,17 @@ from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
 from sitegen.store import Store
 
-_BATCH = 200  # runs per evaluation: enough to share the planning of queries, few enough for the memory
+_BATCH = 128  # runs per evaluation: enough to share the planning of queries, few enough for the memory
 _FINDINGS, _ROWS, _BOARDS = "findings", "rows", "boards"
 
 T = TypeVar("T")
 
 
 class Reports:
-    """Reports of one archive. `archive` and `run` read; nothing here changes a run."""
+    """Reports of one archive. `archive` and `run` read; nothing here changes a run.
+
+    Can be sent to another process, which then keeps what it finds in the same archive.
+    """
 
     def __init__(self, archive: Archive, config: Config) -> None:
         self._archive, self._config = archive, config
@@ -44,8 +48,14 @@ class Reports:
 
     def findings(self, run: str) -> Findings:
         """What the rules say about `run`."""
-        found = self._cached(_FINDINGS, self._keys[run], Findings)
-        return self._evaluate([run])[run] if found is None else found
+        return self.judged([run])[run]
+
+    def judged(self, runs: Sequence[str], threads: int = 2) -> dict[str, Findings]:
+        """What the rules say about `runs`. Those whose findings are not known yet are evaluated together."""
+        known = {run: self._cached(_FINDINGS, self._keys[run], Findings) for run in runs}
+        stale = [run for run, found in known.items() if found is None]
+        made = self._evaluate(stale, threads) if stale else {}
+        return {run: found or made[run] for run, found in known.items()}
 
     def run(self, run: str) -> RunReport:
         """All about `run`, read from its Parquet. Raises KeyError for a run the archive does not hold."""
@@ -77,15 +87,20 @@ class Reports:
     def refresh(self) -> None:
         """Evaluate the rules on every run whose findings are not known yet, and forget stale ones."""
         stale = [run for run, key in self._keys.items() if self._archive.cached(_FINDINGS, key) is None]
-        for batch in _batches(stale, _BATCH):
+        for batch in batches(stale):
             self._evaluate(batch)
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove from the archive's cache what no longer holds."""
         for room in (_FINDINGS, _ROWS):
             self._archive.prune(room, set(self._keys.values()))
 
-    def _evaluate(self, batch: Sequence[str]) -> dict[str, Findings]:
+    def _evaluate(self, batch: Sequence[str], threads: int = 2) -> dict[str, Findings]:
         muted = self._config.muted
         params = {code: values for code, values in self._config.params.items() if code not in muted}
-        found = rules.evaluate(self._archive, batch, self._cards, params, self._config.presets)
+        presets = self._config.presets
+        found = rules.evaluate(self._archive, batch, self._cards, params, presets, threads)
         for run, findings in found.items():
             if rules.failure(findings):
                 continue  # tried again by the next build
@@ -154,7 +169,8 @@ def _check_muted(cards: Iterable[Rule], muted: Iterable[str]) -> None:
             raise ConfigError(f"muted: no rule {code}{nearest(code, known)}")
 
 
-def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
-    listed = list(items)
-    for start in range(0, len(listed), size):
-        yield listed[start : start + size]
+def batches(runs: Sequence[str], workers: int = 1) -> tuple[Sequence[str], ...]:
+    """`runs` in their order, cut for evaluation: as few batches as memory allows, as many for each worker."""
+    count = workers * max(1, math.ceil(len(runs) / (_BATCH * workers)))
+    size = max(1, math.ceil(len(runs) / count))
+    return tuple(runs[start : start + size] for start in range(0, len(runs), size))

@@ -9,7 +9,7 @@ cases(rule)         the same cases, written out for drawing
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -60,6 +60,7 @@ def evaluate(
     catalog: Sequence[Definition],
     overrides: Mapping[str, Mapping[str, object]] | None = None,
     presets: Sequence[str] = (),
+    threads: int = 2,
 ) -> dict[str, Findings]:
     """Findings of `runs`, in their order.
 
@@ -69,6 +70,7 @@ def evaluate(
         catalog: rules, from `catalog`.
         overrides: rule code -> params that a site sets differently.
         presets: sets of absolute bands for runs whose run.toml chooses none.
+        threads: cores to use.
 
     Raises:
         ConfigError: an override names no rule or param, or no card knows a preset.
@@ -78,8 +80,12 @@ def evaluate(
     engine.check_overrides(catalog, changed)
     engine.check_presets(catalog, presets)
     found: dict[str, Findings] = {}
+
+    def judge(store: Store) -> dict[str, Findings]:
+        return engine.evaluate_store(store, catalog, changed, presets)
+
     for batch in portions(archive, runs):
-        found |= _judged(archive, batch, catalog, changed, presets)
+        found |= _judged(judge, archive, batch, catalog, threads)
     return found
 
 
@@ -90,16 +96,16 @@ def failure(findings: Findings) -> str:
 
 
 def _judged(
+    judge: Callable[[Store], dict[str, Findings]],
     archive: Shelf,
     batch: Sequence[str],
     catalog: Sequence[Definition],
-    overrides: Mapping[str, Mapping[str, object]],
-    presets: Sequence[str],
+    threads: int,
 ) -> dict[str, Findings]:
     """Findings of a batch; a bug of ours that one of its runs brings to light spares the others."""
     try:
-        with Store(archive, batch) as store:
-            return engine.evaluate_store(store, catalog, overrides, presets)
+        with Store(archive, batch, threads=threads) as store:
+            return judge(store)
     except Exception as error:
         if isinstance(error, SitegenError) or os.environ.get("SITEGEN_DEBUG") == "1":
             raise
@@ -107,7 +113,7 @@ def _judged(
             return {run: _unjudged(run, catalog, type(error).__name__) for run in batch}
     found: dict[str, Findings] = {}
     for run in batch:
-        found |= _judged(archive, [run], catalog, overrides, presets)
+        found |= _judged(judge, archive, [run], catalog, threads)
     return found
 
 

@@ -26,8 +26,8 @@ from sitegen.store import Store, spans_table
 #: Changes whenever the same cards and rows could give other findings.
 engine_version = "1"
 
-#: Cards that run at the same time, and answers that may wait to be read.
-ASKING, AHEAD = 2, 3
+#: Answers that may wait to be read.
+AHEAD = 3
 
 Overrides = Mapping[str, Mapping[str, object]]
 
@@ -138,8 +138,8 @@ class _Batch:
         return {**rule.params, **self.overrides.get(rule.code, {})}
 
     def _answers(self, rules: Sequence[Definition]) -> Iterator[tuple[Definition, pa.Table]]:
-        """Answers of the rules in their order. Two cards run at a time, a few ahead of who reads them."""
-        with ThreadPoolExecutor(ASKING) as pool:
+        """Answers of the rules in their order. A card runs on each thread, a few ahead of who reads them."""
+        with ThreadPoolExecutor(self.store.threads) as pool:
             waiting: deque[tuple[Definition, Future[pa.Table]]] = deque()
             for rule in rules:
                 waiting.append((rule, pool.submit(answers.ask, self.store, rule, self._params(rule))))

@@ -56,11 +56,9 @@ def prepare(
     say = progress or (lambda line: None)
     archives.update(runs_folder, home_folder, jobs=config.jobs, progress=progress)
     archive = archives.Archive(home_folder)
-    say("annotating")
-    found = reports.build(archive, config)
-    render = renderer(environment(config.templates))
+    found = reports.Reports(archive, config)
     look = digest(config.templates)
-    drawn = _Runs(archive, found, look, config)
+    drawn = _Runs(rendering.Bench(found, archive, look, config.templates), config.jobs)
     pages: list[Page] = []
     files: dict[str, Content] = {}
     aliases: dict[str, tuple[str, ...]] = {}
@@ -68,6 +66,8 @@ def prepare(
         pages.append(replace(entry.page, html=""))
         aliases[run] = entry.aliases
         files |= _run_files(archive.steps(run), run, drawn)
+    found.forget()
+    render = renderer(environment(config.templates))
     pages += cross.kept(archive, found.archive, render, config.title, look)
     files |= api.documents(found.archive)
     # drawn pages come after cached ones: a warm build must not list them in another order
@@ -87,11 +87,9 @@ def prepare(
 class _Runs:
     """Entries of all runs, from the cache where nothing that they show has changed."""
 
-    def __init__(
-        self, archive: archives.Archive, found: reports.Reports, digest: str, config: Config
-    ) -> None:
-        self._archive, self._found, self._config = archive, found, config
-        self.keys = {run: rendering.key(found.key(run), digest) for run in archive.runs()}
+    def __init__(self, bench: rendering.Bench, jobs: int | None) -> None:
+        self._bench, self._jobs = bench, jobs
+        self.keys = {run: bench.key(run) for run in bench.archive.runs()}
         self.rendered = 0
 
     def entries(self, say: Callable[[str], None]) -> Iterator[tuple[str, RunEntry]]:
@@ -105,16 +103,9 @@ class _Runs:
                 yield run, entry
         self.rendered = len(stale)
         if stale:
-            say(f"drawing {len(stale)} of {len(self.keys)} run pages")
-        changed = ((run, self._found.findings(run)) for run in stale)
-        made = rendering.draw(
-            changed, self._found.desk, self._config.templates, len(stale), self._config.jobs
-        )
-        for run, (row, entry) in zip(stale, made, strict=True):
-            self._found.keep(run, row)
-            self._archive.keep(rendering.ROOM, self.keys[run], entry.pack())
-            yield run, entry
-        self._archive.prune(rendering.ROOM, set(self.keys.values()))
+            say(f"judging and drawing {len(stale)} of {len(self.keys)} runs")
+        yield from rendering.draw(self._bench, stale, self._jobs)
+        self._bench.archive.prune(rendering.ROOM, set(self.keys.values()))
 
     def html(self, path: str) -> str:
         """Fragment of the run page `path`."""
@@ -127,7 +118,7 @@ class _Runs:
         return entry
 
     def _cached(self, run: str) -> RunEntry | None:
-        data = self._archive.cached(rendering.ROOM, self.keys[run])
+        data = self._bench.archive.cached(rendering.ROOM, self.keys[run])
         try:
             return None if data is None else RunEntry.unpack(data)
         except ValueError:

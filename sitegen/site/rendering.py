@@ -1,24 +1,25 @@
-"""Run pages: rendered once per change, kept in the archive's cache, in several processes when many."""
+"""Run pages: judged and drawn once per change, kept in the archive's cache, in several processes if many."""
 
 from __future__ import annotations
 
 import hashlib
 import multiprocessing
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import jinja2
 import orjson
 
+from sitegen.archive import Archive
 from sitegen.model import Findings, Page
 from sitegen.pages import report_md
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
-from sitegen.reports import Desk, Entry, failed
+from sitegen.reports import Entry, Reports, batches, failed
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api, cross
 from sitegen.site.templates import environment
@@ -51,6 +52,10 @@ class RunEntry:
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"damaged fragment: {error}") from error
 
+    def light(self) -> RunEntry:
+        """The entry without its texts."""
+        return replace(self, page=replace(self.page, html=""), api="", report_md="")
+
 
 def key(report_key: str, digest: str) -> str:
     """Cache key of a run's entry."""
@@ -75,40 +80,40 @@ def entry(report: RunReport, render: Render) -> RunEntry:
     return RunEntry(searchable, document, report.run.aliases, report_md.document(report), again)
 
 
-def draw(
-    changed: Iterable[tuple[str, Findings]], desk: Desk, overrides: Path | None, many: int, jobs: int | None
-) -> Iterator[tuple[Entry, RunEntry]]:
-    """What pages across runs show of each run, and its own page, in the order of `changed`.
-
-    A run is read, reported and rendered in one place; in `jobs` processes where `many` are worth it.
-    At most a few wait to be kept, so that memory stays flat.
-    """
-    workers = min(jobs or os.cpu_count() or 1, max(1, many // 8))
-    if workers < 2 or many < PARALLEL_FROM:
-        bench = Bench(desk, renderer(environment(overrides)))
-        yield from (bench.draw(run, findings) for run, findings in changed)
-        return
-    context = multiprocessing.get_context("spawn")  # threads of numpy and Arrow do not survive a fork
-    with ProcessPoolExecutor(workers, context, _start, (desk, overrides)) as pool:
-        waiting: deque[Future[tuple[Entry, RunEntry]]] = deque()
-        for run, findings in changed:
-            waiting.append(pool.submit(_work, run, findings))
-            if len(waiting) > 4 * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A desk and templates: all that a process needs to draw runs."""
+    """All that a process needs to judge and draw runs. What it makes, it keeps in the archive's cache.
 
-    desk: Desk
-    render: Render
+    Args:
+        found: reports of the archive.
+        archive: where to keep what was drawn.
+        look: digest of the templates.
+        overrides: folder of templates that a site has of its own.
+    """
+
+    found: Reports
+    archive: Archive
+    look: str
+    overrides: Path | None
+
+    def key(self, run: str) -> str:
+        """Where the cache has the entry of `run`."""
+        return key(self.found.key(run), self.look)
+
+    def batch(self, runs: Sequence[str], threads: int) -> list[RunEntry]:
+        """Judge and draw `runs` together. The entries come without their texts: those are in the cache."""
+        findings = self.found.judged(runs, threads)
+        made = []
+        for run in runs:
+            row, drawn = self.draw(run, findings[run])
+            self.found.keep(run, row)
+            self.archive.keep(ROOM, self.key(run), drawn.pack())
+            made.append(drawn.light())
+        return made
 
     def draw(self, run: str, findings: Findings) -> tuple[Entry, RunEntry]:
         """Read, report and render `run`; where a bug of ours stops that, a page that says so."""
-        report = self.desk.report(run, findings)
+        report = self.found.desk.report(run, findings)
         try:
             return self._drawn(report)
         except Exception as error:
@@ -117,13 +122,13 @@ class Bench:
             return self._failed(run, findings, error)
 
     def _drawn(self, report: RunReport) -> tuple[Entry, RunEntry]:
-        return self.desk.entry(report), entry(report, self.render)
+        return self.found.desk.entry(report), entry(report, _renderer(self.overrides))
 
     def _failed(self, run: str, findings: Findings, error: Exception) -> tuple[Entry, RunEntry]:
         try:
-            return self._drawn(self.desk.failed(run, findings, error))
+            return self._drawn(self.found.desk.failed(run, findings, error))
         except Exception:  # the incidents are what it fails on
-            return self._drawn(self.desk.failed(run, failed.bare(findings), error))
+            return self._drawn(self.found.desk.failed(run, failed.bare(findings), error))
 
 
 def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
@@ -134,14 +139,33 @@ def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in pairs if value)
 
 
+def draw(bench: Bench, runs: Sequence[str], jobs: int | None) -> Iterator[tuple[str, RunEntry]]:
+    """Judge and draw `runs`, in their order; in `jobs` processes where there are enough of them."""
+    workers = min(jobs or os.cpu_count() or 1, max(1, len(runs) // 8))
+    if workers < 2 or len(runs) < PARALLEL_FROM:
+        for batch in batches(runs):
+            yield from zip(batch, bench.batch(batch, threads=2), strict=True)
+        return
+    context = multiprocessing.get_context("spawn")  # threads of numpy and Arrow do not survive a fork
+    with ProcessPoolExecutor(workers, context, _start, (bench,)) as pool:
+        cut = batches(runs, workers)
+        for batch, made in zip(cut, pool.map(_work, cut), strict=True):
+            yield from zip(batch, made, strict=True)
+
+
+@cache
+def _renderer(overrides: Path | None) -> Render:
+    return renderer(environment(overrides))  # compiles templates once per process
+
+
 _bench: Bench | None = None  # one per worker process
 
 
-def _start(desk: Desk, overrides: Path | None) -> None:
-    global _bench  # the environment compiles templates once per process
-    _bench = Bench(desk, renderer(environment(overrides)))
+def _start(bench: Bench) -> None:
+    global _bench
+    _bench = bench
 
 
-def _work(run: str, findings: Findings) -> tuple[Entry, RunEntry]:
+def _work(runs: Sequence[str]) -> list[RunEntry]:
     assert _bench is not None
-    return _bench.draw(run, findings)
+    return _bench.batch(runs, threads=1)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from sitegen.store import frames
 from sitegen.store.frames import Shelf
 
-#: 100 000 rows with every column that cards name are some 150 MB of tables, twice that while they are made.
-ROWS = 100_000
+#: 50 000 rows with every column that cards name are some 75 MB of tables, twice that while they are made;
+#: several processes may hold such a portion.
+ROWS = 50_000
 RUNS = 200
 
 

@@ -15,6 +15,7 @@ from sitegen.store import facts, relations, statement
 from sitegen.store.connection import (
     MEMORY,
     SECONDS,
+    THREADS,
     Connection,
     Parameters,
     TimedOutError,
@@ -56,9 +57,17 @@ class Store:
         archive: where runs come from.
         runs: ids; every run of the archive by default.
         frame: rows to use instead of those in the archive's Parquet, for runs that were only written down.
+        threads: cores that SQL may use.
     """
 
-    def __init__(self, archive: Shelf, runs: Sequence[str] | None = None, frame: Frame | None = None) -> None:
+    def __init__(
+        self,
+        archive: Shelf,
+        runs: Sequence[str] | None = None,
+        frame: Frame | None = None,
+        threads: int = THREADS,
+    ) -> None:
+        self.threads = threads
         self._archive = archive
         self._frame = frame
         self.runs = tuple(runs) if runs is not None else archive.runs()
@@ -176,7 +185,7 @@ class Store:
 
     def _open(self) -> Connection:
         if self._connection is None:
-            self._connection = shut()
+            self._connection = shut(threads=self.threads)
             relations.macros(self._connection)
         return self._connection
 
@@ -226,7 +235,7 @@ class Store:
         for name in sorted(OF_ROWS):
             self._open().execute(f"DROP TABLE IF EXISTS {name}")
         for part in parts:
-            with shut() as scratch:
+            with shut(threads=self.threads) as scratch:
                 relations.macros(scratch)
                 put(scratch, "runs", facts.runs([self._fact(run) for run in part]))
                 self._fill(scratch, part)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,7 +104,7 @@ class Synthetic:
         put = monkeypatch.setattr  # type: ignore[attr-defined]
         put(archives, "update", lambda runs, home, **_: None, raising=False)
         put(archives, "Archive", lambda home: Shelf(self, home), raising=False)
-        put(reports, "build", lambda archive, config: Asked(self), raising=False)
+        put(reports, "Reports", lambda archive, config: Asked(self), raising=False)
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,12 @@ class Asked:
 
         self.desk = MadeDesk(source.reports)
 
-    def findings(self, run: str) -> Findings:
-        report = self._source.reports[run]
-        return Findings(run, report.phases, report.incidents, report.verdicts)
+    def judged(self, runs: Sequence[str], threads: int) -> dict[str, Findings]:
+        found = {run: self._source.reports[run] for run in runs}
+        return {run: Findings(run, it.phases, it.incidents, it.verdicts) for run, it in found.items()}
+
+    def forget(self) -> None:
+        """The real one removes old findings."""
 
     def keep(self, run: str, made: Entry) -> None:
         """The real one keeps it for the pages across runs, which are invented here."""

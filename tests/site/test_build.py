@@ -275,7 +275,7 @@ def test_a_card_that_cannot_be_used_stays_a_fault_of_the_card(
         raise CardError("cards/KL-99.md:3: no such metric")
 
     Synthetic({}).install(monkeypatch, tmp_path)
-    monkeypatch.setattr("sitegen.reports.build", refuse)
+    monkeypatch.setattr("sitegen.reports.Reports", refuse)
     with pytest.raises(CardError, match=r"^cards/KL-99\.md:3: no such metric$"):
         build(tmp_path)
     assert not (tmp_path / "site").exists()
