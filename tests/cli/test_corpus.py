@@ -39,7 +39,7 @@ def test_a_collapse_is_dated_and_ranked(sitegen: Sitegen, corpus: Path, prefix: 
     assert run["status"] == "failed" and run["state"] == "DIVERGING"
     assert run["headline"].startswith("Reward collapse from step 3")
     onsets = {one["rule"]: one["first"] for one in run["incidents"]}
-    assert all(31 <= onsets[rule] <= 37 for rule in ("REW-05", "LEN-02", "GRD-02"))
+    assert all(30 <= onsets[rule] <= 37 for rule in ("REW-05", "LEN-02", "GRD-02"))
 
 
 def test_a_healthy_reference_run_has_nothing_to_act_on(sitegen: Sitegen, corpus: Path) -> None:
