@@ -20,7 +20,8 @@ from sitegen.archive.merge import Plan
 from sitegen.archive.spool import Part, Spool
 from sitegen.model import Floats, Ints
 
-CELLS = 1 << 21  # values per row group: 16 MB
+CELLS = 1 << 21  # values per row group at most: 16 MB
+ROWS = 1 << 14  # rows per row group at most
 EXTRAS = 500_000  # entries that may wait for the end of a row group
 
 
@@ -62,7 +63,7 @@ class Gatherer:
 
     def groups(self) -> Iterator[Group]:
         """Row groups in order; at least one when there are rows."""
-        size = max(64, min(4096, CELLS // max(1, len(self.names))))
+        size = max(64, min(ROWS, CELLS // max(1, len(self.names))))
         for first in range(0, len(self.plan.step), size):
             yield from self._group(first, min(first + size, len(self.plan.step)))
 

@@ -40,8 +40,10 @@ class Faults:
         self._add(Problem(self.path, line, "too-long", f"the line is longer than {MAX_LINE >> 20} MB"))
 
     def not_a_number(self, name: str, value: object, line: int) -> None:
-        """A value that no metric column can hold."""
-        kind, records, first = self.texts.get(name, (type(value).__name__, 0, line))
+        """A value that no metric column can hold. Lines come in any order."""
+        kind, records, first = self.texts.get(name, ("", 0, line + 1))
+        if line < first:
+            kind, first = type(value).__name__, line
         if name in self.texts or len(self.texts) < 1000:
             self.texts[name] = (kind, records + 1, first)
 
@@ -78,9 +80,10 @@ class Faults:
         return tuple(found)
 
     def _texts(self) -> Problem:
+        found = sorted(self.texts.items(), key=lambda each: (each[1][2], each[0]))
         shown = [
             f"{name[:80]} ({kind}, {records} records, first in line {line})"
-            for name, (kind, records, line) in list(self.texts.items())[:5]
+            for name, (kind, records, line) in found[:5]
         ]
         rest = len(self.texts) - len(shown)
         message = "values that are not numbers were left out: " + ", ".join(shown)

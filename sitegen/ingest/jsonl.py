@@ -16,12 +16,13 @@ import numpy as np
 import orjson
 
 from sitegen.ingest.jsonfaults import Faults
-from sitegen.ingest.jsonrows import MAX_DEPTH, Records
+from sitegen.ingest.jsonrows import MAX_DEPTH, Found, Records
 from sitegen.ingest.source import BLOCK, MAX_LINE, Source
 from sitegen.model import Batch
 
 Record = tuple[int, float, Mapping[str, object]]  # step, Unix seconds or NaN, values
-Unpack = Callable[[object], Record | str]  # object of a line -> record, or why it is none
+# Value of a line -> record, or why it is none. The values are the line's object itself or one inside it.
+Unpack = Callable[[object], Record | str]
 
 LAST_STEP = 2**53
 STRETCH = 256 << 10  # bytes of lines looked at together: they stay in the processor's cache
@@ -98,20 +99,12 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
         for first, lines in _stretches(stream, faults):
             if prefix is not None:
                 lines = [_without(prefix, line) for line in lines]
-            keys = 0
-            for number, line in enumerate(lines, first):
-                try:
-                    value = orjson.loads(line)  # one array of all lines would be slower: measured
-                except orjson.JSONDecodeError:
-                    ended = line.endswith(b"\n")
-                    keys += _odd_line(line.strip(_BLANK), number, ended, records, unpack)
-                else:
-                    keys += _take(value, number, records, unpack)
-                if records.full:
-                    yield Batch(rows=records.rows())
-                    records = Records(faults)
-            if not faults.repeated and _colons(lines) > keys:
-                faults.repeated = _first_repeat(lines, first)
+            stretch = _Stretch(first, lines, unpack, faults)
+            found = stretch.records()
+            while records.extend(found):
+                yield Batch(rows=records.rows())
+                records = Records(faults)
+            stretch.look_for_repeats()
             records.spend(sum(map(len, lines)))
     if records.steps:
         yield Batch(rows=records.rows())
@@ -156,45 +149,83 @@ def _without(prefix: re.Pattern[bytes], line: bytes) -> bytes:
     return line[match.end() :] if match else line
 
 
-def _take(value: object, number: int, records: Records, unpack: Unpack) -> int:
-    """Add the record of a line. Returns how many keys the line holds at least."""
-    keys = len(value) if isinstance(value, dict) else 0
-    found = unpack(value)
-    if isinstance(found, str):
-        records.faults.bad(number, found)
-        return keys
-    records.add(number, *found)
-    return keys if found[2] is value else keys + len(found[2])
+class _Stretch:
+    """Some lines of a source, read once."""
 
+    def __init__(self, first: int, lines: Sequence[bytes], unpack: Unpack, faults: Faults) -> None:
+        self._first = first
+        self._lines = lines
+        self._unpack = unpack
+        self._faults = faults
+        self._keys = 0  # of the objects read, as far as known: objects inside others may hold more
 
-def _odd_line(line: bytes, number: int, ended: bool, records: Records, unpack: Unpack) -> int:
-    """A line that is not strict JSON: empty, with NaN tokens, torn, or two writes glued together."""
-    if not line:
-        return 0
-    try:
-        value = loads(line)
-    except ValueError:
-        _torn_line(line, number, ended, records, unpack)
-        return 0
-    return _take(value, number, records, unpack)
+    def records(self) -> Iterator[Found]:
+        """Records of the lines in order."""
+        for number, line in enumerate(self._lines, self._first):
+            try:
+                value = orjson.loads(line)  # one array of all lines would be slower: measured
+            except orjson.JSONDecodeError:
+                yield from self._odd_line(line.strip(_BLANK), number, line.endswith(b"\n"))
+            else:
+                if found := self._record(value, number):
+                    yield found
 
+    def _record(self, value: object, number: int) -> Found | None:
+        if isinstance(value, dict):
+            self._keys += len(value)
+        found = self._unpack(value)
+        if isinstance(found, str):
+            self._faults.bad(number, found)
+            return None
+        step, time, data = found
+        if data is not value:
+            self._keys += len(data)
+        return number, step, time, data, False
 
-def _colons(lines: Sequence[bytes]) -> int:
-    """Colons in lines. Each key has one: where there are no more than keys, no name stands twice."""
-    return int(np.count_nonzero(np.frombuffer(b"".join(lines), np.uint8) == ord(":")))
-
-
-def _first_repeat(lines: Sequence[bytes], first: int) -> tuple[str, int] | None:
-    """A name that stands twice in one object of a line, with the number of the line."""
-    for number, line in enumerate(lines, first):
-        line = line.strip(_BLANK)
+    def _odd_line(self, line: bytes, number: int, ended: bool) -> Iterator[Found]:
+        """A line that is not strict JSON: empty, with NaN tokens, torn, or two writes glued together."""
+        if not line:
+            return
         try:
             value = loads(line)
         except ValueError:
-            continue
-        if isinstance(value, dict) and line.count(b'":') > _keys(value) and (name := _repeated(line)):
-            return name, number
-    return None
+            yield from self._torn_line(line, number, ended)
+            return
+        if found := self._record(value, number):
+            yield found
+
+    def _torn_line(self, line: bytes, number: int, ended: bool) -> Iterator[Found]:
+        """Keep the pairs before the tear, and a whole record that a restarted writer glued behind it."""
+        glued = _GLUED.search(line)
+        piece = line[: glued.start() + 1] if glued else line
+        value = salvage(piece)
+        found = self._unpack(value) if value is not None else "it is not JSON"
+        kept = not isinstance(found, str) and bool(found[2])
+        if kept and not isinstance(found, str):
+            yield number, *found, True
+        last = not ended and glued is None
+        if last or kept or line.startswith(b"{"):
+            self._faults.torn(number, last, kept)
+        else:
+            self._faults.bad(number, "it is not JSON")
+        if glued:
+            yield from self._odd_line(line[glued.start() + 1 :], number, ended)
+
+    def look_for_repeats(self) -> None:
+        """Tell the first name that stands twice in one object, if none was told yet.
+
+        Each key is followed by a colon: where there are no more colons than keys, no name stands twice.
+        """
+        if self._faults.repeated or _colons(self._lines) <= self._keys:
+            return
+        for number, line in enumerate(self._lines, self._first):
+            if name := _repeated(line.strip(_BLANK)):
+                self._faults.repeated = name, number
+                return
+
+
+def _colons(lines: Sequence[bytes]) -> int:
+    return int(np.count_nonzero(np.frombuffer(b"".join(lines), np.uint8) == ord(":")))
 
 
 def _keys(value: dict[str, object], depth: int = 0) -> int:
@@ -212,28 +243,12 @@ def _repeated(line: bytes) -> str | None:
         return dict(pairs)
 
     try:
-        json.loads(line.decode("utf-8", "replace"), object_pairs_hook=pairs)
+        value = loads(line)
+        if isinstance(value, dict) and line.count(b'":') > _keys(value):
+            json.loads(line.decode("utf-8", "replace"), object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
     return str(_storable(found[0])) if found else None
-
-
-def _torn_line(line: bytes, number: int, ended: bool, records: Records, unpack: Unpack) -> None:
-    """Keep the pairs before the tear, and a whole record that a restarted writer glued behind it."""
-    glued = _GLUED.search(line)
-    piece = line[: glued.start() + 1] if glued else line
-    value = salvage(piece)
-    found = unpack(value) if value is not None else "it is not JSON"
-    kept = not isinstance(found, str) and bool(found[2])
-    if kept and not isinstance(found, str):
-        records.add(number, *found, cut=True)
-    last = not ended and glued is None
-    if last or kept or line.startswith(b"{"):
-        records.faults.torn(number, last, kept)
-    else:
-        records.faults.bad(number, "it is not JSON")
-    if glued:
-        _odd_line(line[glued.start() + 1 :], number, ended, records, unpack)
 
 
 def salvage(line: bytes) -> object | None:

@@ -7,7 +7,9 @@ those records are looked at cell by cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from struct import Struct
 from struct import error as StructError  # noqa: N812
 
@@ -24,17 +26,26 @@ _NON_FINITE = {
     "infinity": "inf", "+infinity": "inf", "-infinity": "-inf",
 }  # fmt: skip
 
+Found = tuple[int, int, float, Mapping[str, object], bool]  # line, step, Unix seconds or NaN, values, cut
+Cells = Callable[[Mapping[str, object]], tuple[object, ...]]  # raises KeyError where a name is missing
+
 
 class _Group:
-    """Records with the same names in the same order."""
+    """Records with the same names."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
+        self.cells: Cells = itemgetter(*names) if len(names) > 1 else partial(_few, names)
         self.pack = Struct(f"{len(names)}d").pack
         self.rows: list[int] = []
         self.numbers = bytearray()  # doubles, len(rows) x number of names
         self.odd_rows: list[int] = []
-        self.odd: list[list[object]] = []  # cells of the records that are not all numbers
+        self.odd: list[tuple[object, ...]] = []  # cells of the records that are not all numbers
+
+
+def _few(names: tuple[str, ...], data: Mapping[str, object]) -> tuple[object, ...]:
+    """What an `itemgetter` of less than two names would not return as a tuple."""
+    return tuple(data[name] for name in names)
 
 
 class Records:
@@ -54,37 +65,46 @@ class Records:
         self._non_finite: list[NonFinite] = []
         self._columns: dict[str, Floats] = {}
 
-    def add(self, line: int, step: int, time: float, data: Mapping[str, object], cut: bool = False) -> None:
-        """Append one record."""
-        names = tuple(data)
-        if names != self._group.names or not self.steps:
-            self._turn(names)
-        group, row = self._group, len(self.steps)
-        try:
-            group.numbers += group.pack(*data.values())
-        except (StructError, OverflowError):
-            group.odd_rows.append(row)
-            group.odd.append(list(data.values()))
-        else:
-            group.rows.append(row)
-        self.steps.append(step)
-        self.lines.append(line)
-        self.times.append(time)
-        if cut:
-            self.cut.append(row)
+    def extend(self, found: Iterable[Found]) -> bool:
+        """Append records until the block is full. Returns whether it is; the rest is for the next one."""
+        group = self._group
+        for row, (line, step, time, data, cut) in enumerate(found, len(self.steps)):
+            try:
+                cells = group.cells(data)
+            except KeyError:
+                cells = None
+            if cells is None or len(cells) != len(data):
+                group = self._turn(tuple(data))
+                cells = group.cells(data)
+            try:
+                group.numbers += group.pack(*cells)
+            except (StructError, OverflowError):
+                group.odd_rows.append(row)
+                group.odd.append(cells)
+            else:
+                group.rows.append(row)
+            self.steps.append(step)
+            self.lines.append(line)
+            self.times.append(time)
+            if cut:
+                self.cut.append(row)
+            if self.full:
+                break
+        return self.full
 
     def spend(self, size: int) -> None:
         """Tell that `size` bytes of text were read: the block is full when there were `BLOCK` of them."""
         self._room -= size
         self.full = self.full or (self._room <= 0 and bool(self.steps))
 
-    def _turn(self, names: tuple[str, ...]) -> None:
+    def _turn(self, names: tuple[str, ...]) -> _Group:
         """Go on with the group of other names."""
         if names not in self._groups:
             self._groups[names] = _Group(names)
             self._width += len(names)
         self._group = self._groups[names]
         self.full = self.full or self._width * len(self.steps) > CELLS
+        return self._group
 
     def rows(self) -> Rows:
         """The block as arrays."""

@@ -73,7 +73,7 @@ def _line(text: str, number: int, step: int | None, records: Records) -> int | N
         records.faults.bad(number, "no step is known yet")
     elif values and step is not None:
         stamp = (mark["before"] or mark["after"] or "").replace(",", ".")
-        records.add(number, step, seconds(stamp) if stamp else math.nan, values)
+        records.extend([(number, step, seconds(stamp) if stamp else math.nan, values, False)])
     return step
 
 
