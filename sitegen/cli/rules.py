@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -37,13 +38,14 @@ def list_(config_file: Path | None) -> int:
 def show(code: str, config_file: Path | None) -> int:
     """One rule in full."""
     screen = Screen()
-    rule = _find(_catalog(config_file), code)
+    config = options.settings(config_file)
+    rule = _find(tuple(catalogs.catalog(config.rules)), code)
     screen.line((f"{rule.code}  {rule.title}", "bold"), f"  ({rule.severity.word}, since {rule.since})")
     screen.line(rule.summary)
     screen.line("")
     screen.line("Needs: ", ", ".join(rule.needs) or "nothing but a log")
     if rule.params:
-        screen.line("Parameters: ", ", ".join(f"{name} = {value}" for name, value in rule.params.items()))
+        screen.line("Parameters: ", _params(rule, config.params.get(rule.code, {})))
     for heading, prose in rule.sections.items():
         screen.line("")
         screen.line((heading, "bold"))
@@ -156,6 +158,14 @@ def _find(catalog: tuple[Rule, ...], code: str) -> Rule:
             return rule
     known = tuple(rule.code for rule in catalog)
     raise ConfigError(f"there is no rule '{code}'.{nearest(code.upper(), known)}")
+
+
+def _params(rule: Rule, changed: Mapping[str, object]) -> str:
+    """`times = 3.0 (set by this site; the card says 2.0), floor = 0.01`."""
+    own = {name: f"{name} = {value}" for name, value in rule.params.items()}
+    told = {name: f"{name} = {changed[name]} (set by this site; the card says {rule.params[name]})"
+            for name in own if name in changed}  # fmt: skip
+    return ", ".join((own | told).values())
 
 
 def _weight(rule: Rule) -> str:

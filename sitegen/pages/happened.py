@@ -45,6 +45,15 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """A mute that hides nothing so far."""
+
+    rule: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unchecked:
     """A rule that could not run, and why."""
 
@@ -85,6 +94,7 @@ class Happened:
     remarked: str  # "GRD-01 Gradient spike (4), LOG-03 Step gap"
     muted: tuple[Card, ...]
     hushed: str  # the rules of `muted`, as in `remarked`
+    idle: tuple[Idle, ...]  # mutes of rules that found nothing here
     checks: Checks
 
 
@@ -102,6 +112,7 @@ def happened(report: RunReport, within: charts.Frame | None) -> Happened:
             replace(card(one.incident, report, within, drawn=False), muted=one.reason) for one in report.muted
         ),
         hushed=_list(one.incident for one in report.muted),
+        idle=_idle(report),
         checks=checks(report),
     )
 
@@ -149,6 +160,13 @@ def checks(report: RunReport) -> Checks:
         ),
         missing=tuple(sorted(wanted, key=lambda name: (-wanted[name], name))),
     )
+
+
+def _idle(report: RunReport) -> tuple[Idle, ...]:
+    """Mutes of rules that judged the run and found nothing; unknown codes are problems of the run."""
+    silent = {one.rule for one in report.verdicts if one.outcome is not Outcome.MUTED}
+    mutes = (one for one in report.run.mutes if one.rule in silent)
+    return tuple(Idle(one.rule, _title(one.rule, report), one.reason) for one in mutes)
 
 
 def _called(key: str) -> str:

@@ -37,6 +37,13 @@ def test_it_goes_into_the_folder_that_the_site_names(sitegen: Sitegen) -> None:
         assert sitegen("rules", "test", named).out == "3 of 3 cases pass\n", named
 
 
+def test_parameters_of_the_site_are_shown_beside_those_of_the_card(sitegen: Sitegen) -> None:
+    Path("mkdocs.yml").write_text(SITE.replace("[cards]", "[cards], params: {OWN-01: {times: 3.5}}"))
+    Path("cards").mkdir()
+    sitegen("rules", "new", "OWN-01")
+    assert "times = 3.5 (set by this site; the card says 2.0)" in sitegen("rules", "show", "OWN-01").out
+
+
 def test_it_goes_into_the_folder_that_is_asked_for(sitegen: Sitegen) -> None:
     assert sitegen("rules", "new", "OWN-01", "--into", "a/b").status == 0
     assert Path("a/b/OWN-01-new-rule.md").is_file()

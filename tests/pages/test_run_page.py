@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sitegen.errors import Problem
-from sitegen.model import LogLine, Muted, Outcome, Verdict
+from sitegen.model import LogLine, Mute, Muted, Outcome, Verdict
 from tests.pages import made_runs, rendered
 from tests.pages.rendered import Outline, outline
 
@@ -210,6 +210,15 @@ def test_a_muted_finding_is_folded_and_shown_with_its_reason() -> None:
     assert "Muted because: the clip was off <b>on purpose</b> Gradient norm 0.71" in found.text
     assert "GRD-01-1" in found.ids and "muted" in found.ids
     assert not found.faults
+
+
+def test_a_mute_that_hides_nothing_is_told_too() -> None:
+    base = made_runs.sick()
+    clear = next(one.rule for one in base.verdicts if one.outcome is Outcome.CLEAR)
+    mutes = (Mute(clear, "it is off in this run"), Mute("XYZ-01", "no rule"))
+    text = Outline(rendered.page(replace(base, run=replace(base.run, mutes=mutes))).html).text
+    assert f"also mutes {clear}" in text and "which found nothing: it is off in this run" in text
+    assert "XYZ-01" not in text
 
 
 def test_remarks_are_counted_by_rule() -> None:
