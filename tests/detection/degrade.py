@@ -63,10 +63,17 @@ VARIANTS: Mapping[str, Callable[[Trace], None]] = {
 #: Sizes (steps, stride) that leave enough rows; None = as drawn.
 SIZES: Mapping[str, tuple[int, int] | None] = {"every-tenth": (1000, 1)}
 
+#: What such a log cannot show: a learning rate of 0.000; what happens every few steps, seen every tenth.
+HIDDEN: Mapping[str, frozenset[str]] = {
+    "three-decimals": frozenset({"rate-jump", "rate-zero"}),
+    "every-tenth": frozenset({"periodic-stalls"}),
+}
+
 
 def degrade(trace: Trace, variant: str) -> Trace | None:
     """`trace` as logged by `variant`, changed in place; None where its incident cannot be seen so."""
-    if any(label.kind in OF_THE_LOG for label in trace.labels):
+    hidden = OF_THE_LOG | HIDDEN.get(variant, frozenset())
+    if any(label.kind in hidden for label in trace.labels):
         return None
     VARIANTS[variant](trace)
     if not trace.rows or not all(_visible(label, trace) for label in trace.labels):
