@@ -53,15 +53,19 @@ def save(file: Path, manifest: Manifest) -> None:
     write_atomically(file, orjson.dumps(table, option=orjson.OPT_SORT_KEYS))
 
 
-def write_atomically(file: Path, data: bytes) -> None:
-    """Write a file so that a reader, or the next build after a kill, finds the old bytes or the new ones."""
+def write_atomically(file: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write a file so that a reader, or the next build after a kill, finds the old bytes or the new ones.
+
+    `durable`: after a power cut too.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name[:100]}.{os.getpid()}")
     try:
         with temporary.open("wb") as stream:
             stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)

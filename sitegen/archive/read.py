@@ -117,8 +117,8 @@ class Archive:
             return None
 
     def keep(self, room: str, key: str, data: bytes) -> None:
-        """Store bytes under a key of a room, atomically."""
-        store.write_atomically(self._cache_file(room, key), data)
+        """Store bytes under a key of a room. What a power cut leaves of them is found damaged and made again."""
+        store.write_atomically(self._cache_file(room, key), data, durable=False)
 
     def prune(self, room: str, keys: Iterable[str]) -> None:
         """Remove all of a room's entries but those of `keys`."""

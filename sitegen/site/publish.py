@@ -11,6 +11,7 @@ import filecmp
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,16 +53,20 @@ Content = bytes | Path | Callable[[], bytes]
 
 def write(files: Mapping[str, Content], folder: Path) -> None:
     """Write `files` (path below `folder` -> bytes, a file to copy, or a function that makes bytes)."""
-    for name, content in files.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, Path):
-            if not _same(content, target):
-                shutil.copyfile(content, target)
-            continue
-        data = content if isinstance(content, bytes) else content()
-        if not (target.is_file() and target.stat().st_size == len(data) and target.read_bytes() == data):
-            target.write_bytes(data)
+    with ThreadPoolExecutor() as pool:  # most of the time goes to Arrow and the disk, which wait for nobody
+        for _ in pool.map(lambda named: _write(folder / named[0], named[1]), files.items()):
+            pass
+
+
+def _write(target: Path, content: Content) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, Path):
+        if not _same(content, target):
+            shutil.copyfile(content, target)
+        return
+    data = content if isinstance(content, bytes) else content()
+    if not (target.is_file() and target.stat().st_size == len(data) and target.read_bytes() == data):
+        target.write_bytes(data)
 
 
 def publish(staging: Path, site: Path, files: Mapping[str, Content] | None = None) -> Manifest:
