@@ -47,7 +47,11 @@ def _coarseness(values: Floats) -> NDArray[np.int64]:
 
 def _rounded(values: Floats, decimals: int) -> Bools:
     scaled = values * 10.0**decimals
-    result: Bools = np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(np.abs(scaled), 1.0)
+    whole = np.rint(scaled)
+    # a tiny number was not rounded: that would have left a plain zero
+    result: Bools = (np.abs(scaled - whole) <= 1e-9 * np.maximum(np.abs(scaled), 1.0)) & (
+        (whole != 0) | (values == 0)
+    )
     return result
 
 

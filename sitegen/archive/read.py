@@ -117,7 +117,7 @@ class Archive:
             return None
 
     def keep(self, room: str, key: str, data: bytes) -> None:
-        """Store bytes under a key of a room. What a power cut leaves of them is found damaged and made again."""
+        """Store bytes under a key of a room. What a power cut damages is found damaged and made again."""
         store.write_atomically(self._cache_file(room, key), data, durable=False)
 
     def prune(self, room: str, keys: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ import click
 
 import sitegen
 from sitegen.cli.screen import Screen, clean
-from sitegen.errors import SitegenError
+from sitegen.errors import CardError, SitegenError
 
 VERBS = {  # verb -> one line for --help; the module of the same name is imported when it is used
     "build": "Build the site from a folder of runs.",
@@ -75,7 +75,7 @@ def app() -> None:
       sitegen build runs -o site              the whole archive as a site
 
     Results go to stdout, progress to stderr. Exit status: 0 fine, 1 findings or problems at the asked
-    level, 2 usage or configuration.
+    level or faults in cards, 2 usage or configuration.
     """  # noqa: D301  \b is click's sign for "keep these lines"
 
 
@@ -96,7 +96,7 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except SitegenError as error:
         screen.error(str(error))
-        return 2
+        return 1 if isinstance(error, CardError) else 2
     except (KeyboardInterrupt, click.Abort):
         screen.error("interrupted")
         return _INTERRUPTED

@@ -44,7 +44,7 @@ def alike(a: float, b: float) -> bool:
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(RECORDS, min_size=1, max_size=3))
 def test_every_value_is_a_cell_or_an_extra(sources: list[list[tuple[int, dict[str, float]]]]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -69,7 +69,7 @@ def test_every_value_is_a_cell_or_an_extra(sources: list[list[tuple[int, dict[st
                     assert (step, name, raw) in odd
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(RECORDS, min_size=1, max_size=3))
 def test_rows_are_in_order_and_each_step_lives_once(
     sources: list[list[tuple[int, dict[str, float]]]],

@@ -108,4 +108,4 @@ def test_a_case_that_fails_is_named_with_its_place(sitegen: Sitegen, tmp_path: P
 def test_a_card_that_cannot_be_used_is_explained(sitegen: Sitegen, tmp_path: Path) -> None:
     (tmp_path / "OWN-01-entropy.md").write_text("# Nothing\n")
     answer = sitegen("rules", "test", "OWN-01-entropy.md")
-    assert answer.status == 2 and "OWN-01-entropy.md:" in answer.err and "Traceback" not in answer.err
+    assert answer.status == 1 and "OWN-01-entropy.md:" in answer.err and "Traceback" not in answer.err

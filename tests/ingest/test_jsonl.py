@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.ingest import filelogger, jsonl, jsonrows, seed_metrics
@@ -66,7 +66,6 @@ def facts(found: Reading) -> tuple[object, ...]:
     return found.rows, found.lines, odd, found.cut, found.problems
 
 
-@settings(deadline=None)
 @given(st.lists(lines(), max_size=12), st.booleans())
 def test_blocks_of_any_size_hold_what_lines_alone_hold(found: list[bytes], ended: bool) -> None:
     content = b"\n".join(found) + (b"\n" if ended else b"")
@@ -89,7 +88,6 @@ def expected(found: Sequence[dict[str, object]]) -> list[tuple[int, dict[str, fl
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(PLAIN, max_size=12))
 def test_records_of_numbers_are_kept_value_for_value(found: list[dict[str, object]]) -> None:
     content = "\n".join(text(i, data) for i, data in enumerate(found))
