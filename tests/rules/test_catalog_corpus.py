@@ -21,7 +21,6 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
         "KL-05": "error",
         "GRD-01": "error",
         "GRD-02": "error",
-        "GRD-05": "warning",
         "KL-06": "error",
         "ENT-03": "error",
         "ACT-01": "warning",
