@@ -2,7 +2,7 @@
 
     SitegenError                 printed without a traceback, exit status 2
     ├── ConfigError              mkdocs.yml, run.toml or a command line asks for something that does not exist
-    ├── CardError                rule or leaderboard cards that cannot be used; lists every fault; exit status 1
+    ├── CardError                unusable rule or leaderboard cards, with every fault; exit status 1
     ├── ArchiveError             the archive folder cannot be read, written or locked
     └── QueryError               `sitegen query` was given SQL that does not run
 

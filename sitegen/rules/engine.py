@@ -113,19 +113,38 @@ class _Batch:
         self.verdicts: dict[str, list[Verdict]] = {run.id: [] for run in self.runs}
         self.phases: dict[str, tuple[Phase, ...]] = {}
         self.seen: list[tuple[object, ...]] = []  # rows of relation `spans`
+        self._missing: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def findings(self) -> dict[str, Findings]:
         first = [rule for rule in self.catalog if rule.kind == "incident" and not rule.after]
         second = [rule for rule in self.catalog if rule.kind == "incident" and rule.after]
         last = [rule for rule in self.catalog if rule.kind == "phase"]
         for rules in (first, second, last):
-            for rule, table in self._answers([rule for rule in rules if any(self.asked.of(rule))]):
+            for rule, table in self._answers(self._worth_asking(rules)):
                 if rule.kind == "phase":
                     self._phases_of(rule, table)
                 else:
                     self._incidents_of(rule, table)
             self.store.put("spans", spans_table(self.seen))
         return {run.id: self._of(run) for run in self.runs}
+
+    def _worth_asking(self, rules: Iterable[Definition]) -> list[Definition]:
+        """Rules that some run has everything for. The others are not applicable, and cost nothing."""
+        able = []
+        for rule in rules:
+            absent = {run.id: self._absent(rule, run) for run in self.asked.of(rule)}
+            if not all(absent.values()):
+                able.append(rule)
+                continue
+            for run, names in absent.items():
+                self.verdicts[run].append(Verdict(rule.code, Outcome.NOT_APPLICABLE, names))
+        return able
+
+    def _absent(self, rule: Definition, run: Run) -> tuple[str, ...]:
+        place = rule.code, run.id
+        if place not in self._missing:
+            self._missing[place] = missing(rule, run, self.rows, self.store)
+        return self._missing[place]
 
     def _of(self, run: Run) -> Findings:
         incidents = sorted(self.incidents[run.id], key=_order)
@@ -190,7 +209,7 @@ class _Batch:
         return muted
 
     def _verdict(self, rule: Definition, run: Run, tally: _Tally) -> Verdict:
-        absent = missing(rule, run, self.rows, self.store)
+        absent = self._absent(rule, run)
         if absent:
             return Verdict(rule.code, Outcome.NOT_APPLICABLE, absent)
         if tally.found.get(run.id):
@@ -232,7 +251,7 @@ class _Batch:
         for place, run in enumerate(listed["run"]):
             by_run.setdefault(run, []).append(place)
         for run in self.asked.of(rule):
-            absent = missing(rule, run, self.rows, self.store)
+            absent = self._absent(rule, run)
             places = by_run.get(run.id, []) if not absent else []
             self.phases[run.id] = self._spans_of_phases(rule, run.id, [listed["phase"][at] for at in places])
             outcome = Outcome.CLEAR if self.phases[run.id] else Outcome.NOT_APPLICABLE
