@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sitegen.model import Incident, Severity
 
-_TOGETHER = 10  # steps within which incidents count as one event
-_PRECEDENCE = ("RUN", "GRD-04", "ROL", "KL", "ENT", "REW")  # where several begin at the same step
+_TOGETHER = 10  # steps within which incidents count as one event; more in a long run
+_SHARE = 0.03  # of the steps of a run
+_PRECEDENCE = ("RUN", "GRD-04", "ACT-09", "ROL", "KL", "ENT", "REW")  # where several begin at the same step
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,10 @@ def tell(incidents: Sequence[Incident]) -> Story | None:
     serious = [incident for incident in incidents if incident.severity >= Severity.WARNING]
     if not serious:
         return None
-    main = min(serious, key=lambda incident: (-_weight(incident), *_order(incident)))
-    event = sorted((one for one in serious if _together(one, main)), key=_order)
+    reach = _reach(incidents)
+    lasting = _lasting(serious, reach)
+    main = min(serious, key=lambda one: (-one.severity, one.id not in lasting, *_order(one)))
+    event = sorted((one for one in serious if _together(one, main, reach)), key=_order)
     along = tuple(one for one in event if one is not main)
     others = tuple(sorted((one for one in serious if one not in event), key=_order))
     return Story(main, event[0], along, others)
@@ -56,10 +59,29 @@ def _weight(incident: Incident) -> float:
     return incident.severity + (0.5 if incident.open else 0.0)
 
 
-def _together(one: Incident, other: Incident) -> bool:
+def _reach(incidents: Sequence[Incident]) -> float:
+    return max(_TOGETHER, _SHARE * max((one.last or 0 for one in incidents), default=0))
+
+
+def _lasting(serious: Sequence[Incident], reach: float) -> frozenset[str]:
+    """Ids of incidents that are still true at the end, or passed into one that is and no worse."""
+    found: set[str] = set()
+    for one in sorted(serious, key=_order, reverse=True):
+        if one.open or any(other.id in found and _leads_to(one, other, reach) for other in serious):
+            found.add(one.id)
+    return frozenset(found)
+
+
+def _leads_to(one: Incident, other: Incident, reach: float) -> bool:
+    if one.first is None or one.last is None or other.first is None:
+        return False
+    return one.segment == other.segment and one.first <= other.first <= one.last + reach
+
+
+def _together(one: Incident, other: Incident, reach: float) -> bool:
     if one.first is None or other.first is None:
         return one.first is other.first
-    return one.segment == other.segment and abs(one.first - other.first) <= _TOGETHER
+    return one.segment == other.segment and abs(one.first - other.first) <= reach
 
 
 def _order(incident: Incident) -> tuple[int, int, str]:

@@ -71,7 +71,7 @@ def restless(curves: Curves, place: Place) -> None:
     curves["unrest"] = 1 + (place.force - 1) * curves.bump(place.first, place.last)
 
 
-AFTERMATH = ("VAL-01", "VAL-02", "GRP-01", "GRP-02", "KL-06", "GRD-03", "REW-11", "REW-08")
+AFTERMATH = ("VAL-01", "VAL-02", "GRP-01", "GRP-02", "KL-06", "GRD-03", "REW-11", "REW-08", "REW-10")
 SCORE = ("critic/score", "critic/rewards")
 KINDS = (
     Kind(
