@@ -32,9 +32,19 @@ def same(a: Floats, b: Floats) -> Bools:
 
 
 def finer(a: Floats, b: Floats) -> Bools:
-    """Element-wise, for values that are `same`: whether `b` is the more precise one."""
+    """Element-wise, for values that are `same`: whether `b` is the more precise one.
+
+    0.48 is no number of three decimals when the other is its float32 copy, 0.47999998927: it may be exact.
+    """
     coarse_a, coarse_b = _coarseness(a), _coarseness(b)
-    result: Bools = coarse_a > coarse_b
+    result: Bools = (coarse_a > coarse_b) & ~_copies(b, a) | _copies(a, b)
+    return result
+
+
+def _copies(copy: Floats, of: Floats) -> Bools:
+    """Whether `copy` is `of` rounded to float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        result: Bools = (of.astype(np.float32).astype(np.float64) == copy) & (copy != of)
     return result
 
 

@@ -16,14 +16,20 @@ from collections.abc import Iterable
 MAX = 100
 _PACKED = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
 _ROTATED = re.compile(r"(?<=\.)(log|txt|out|err|jsonl)\.\d{1,4}$", re.IGNORECASE)
+_EVENTS = re.compile(r"(^|\.)tfevents\.\d")  # events.out.tfevents.<time>.<host>…
 _SUFFIX = re.compile(
     r"\.(log|txt|out|err|jsonl|json|ndjson|md|markdown|ipynb|console|stdout|stderr)$", re.IGNORECASE
 )
 
 
 def stem(name: str) -> str:
-    """A file name without packing, rotation and log suffix: `train.log.2.gz` -> `train`."""
+    """A file name without packing, rotation and log suffix: `train.log.2.gz` -> `train`.
+
+    TensorBoard shows all event files of a folder as one run, and so they have one stem.
+    """
     short = _PACKED.sub("", name)
+    if _EVENTS.search(short):
+        return "events"
     short = _ROTATED.sub(r"\1", short)
     short = _SUFFIX.sub("", short)
     return short or name

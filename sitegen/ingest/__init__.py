@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from sitegen.ingest import console, filelogger, markdown, notebook, seed_debug, seed_metrics, trackers
+from sitegen.ingest import (
+    console,
+    filelogger,
+    markdown,
+    notebook,
+    seed_debug,
+    seed_metrics,
+    tensorboard,
+    trackers,
+)
 from sitegen.ingest.source import Source, SourceRefused, SourceTooLarge
 from sitegen.model import Batch
 
@@ -32,6 +41,7 @@ class Format(Protocol):
 
 FORMATS: tuple[Format, ...] = (
     filelogger,
+    tensorboard,
     trackers,
     notebook,
     seed_metrics,

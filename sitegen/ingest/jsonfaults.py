@@ -16,6 +16,7 @@ class Faults:
     """What could not be read in one file, counted so that a million bad lines stay a few problems."""
 
     path: str
+    place: str = "line"  # what numbers of lines count
     listed: list[Problem] = field(default_factory=list)
     more: int = 0
     more_from: int = 0
@@ -82,7 +83,7 @@ class Faults:
     def _texts(self) -> Problem:
         found = sorted(self.texts.items(), key=lambda each: (each[1][2], each[0]))
         shown = [
-            f"{name[:80]} ({kind}, {records} records, first in line {line})"
+            f"{name[:80]} ({kind}, {records} records, first in {self.place} {line})"
             for name, (kind, records, line) in found[:5]
         ]
         rest = len(self.texts) - len(shown)

@@ -85,6 +85,17 @@ def flatten(value: Literal, prefix: str = "") -> Iterator[tuple[str, str]]:
         yield prefix, render(value)
 
 
+def of_json(value: object, depth: int = 0) -> Literal:
+    """A JSON value as the literal that Python would print for it, so that `null` is `None`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and depth < MAX_DEPTH:
+        return {str(key): of_json(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        return [of_json(item, depth + 1) for item in value]
+    return Atom(repr(value))
+
+
 def _unquoted(token: str) -> str:
     body = token.lstrip("bBuUrR")
     inner = body[1:-1] if len(body) > 1 and body[-1] == body[0] else body[1:]

@@ -51,8 +51,6 @@ def _binary(head: bytes) -> str | None:
         return "a W&B run file (.wandb)"
     if head.startswith(b":SWL"):
         return "a SwanLab run file (.swanlab)"
-    if b"brain.Event:" in head[:64]:
-        return "a TensorBoard event file"
     if head.startswith(b"SQLite format 3\0"):
         return _database(head)
     return None

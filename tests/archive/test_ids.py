@@ -16,6 +16,8 @@ from sitegen.archive import ids
         ("metrics.jsonl.zst", "metrics"),
         ("qwen2.5-7b-grpo_1.jsonl", "qwen2.5-7b-grpo_1"),
         ("trainer.experiment_name=", "trainer.experiment_name="),
+        ("events.out.tfevents.1752817076.host.3616492.0", "events"),
+        ("events.out.tfevents.1752817077.host.9.1.gz", "events"),
         (".log", ".log"),
         ("lr1e-6", "lr1e-6"),
     ],

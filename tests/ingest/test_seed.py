@@ -118,7 +118,7 @@ def test_numbers_before_the_first_step_are_a_problem(tmp_path: Path) -> None:
         (b":W&B\xe1\xbe\x00", "tracker"),
         (b":SWL\xd6\xe1\x02", "tracker"),
         (b"SQLite format 3\0\x10\x00", "tracker"),
-        (b"\x48" + b"\0" * 7 + b"\xfe\x92\x48\x9d\x09" + b"\0" * 8 + b"\x1a\x0dbrain.Event:2", "tracker"),
+        (b"\x48" + b"\0" * 7 + b"\xfe\x92\x48\x9d\x09" + b"\0" * 8 + b"\x1a\x0dbrain.Event:2", "tensorboard"),
     ],
 )
 def test_formats_are_told_apart_by_content(tmp_path: Path, head: bytes, name: str) -> None:

@@ -1,0 +1,84 @@
+"""What a TensorBoard file holds beside step records, and what of it could not be read; bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sitegen.errors import Problem
+from sitegen.ingest.tfrecord import Damage
+
+SHOWN = 5
+_COPY = "Copy the file again if you can; what is left of it was read."
+
+
+@dataclass
+class Notes:
+    """Filled while reading one file."""
+
+    path: str
+    config: dict[str, str] = field(default_factory=dict)
+    _bad: list[tuple[int, str]] = field(default_factory=list)
+    _bad_more: int = 0
+    _no_step: list[int] = field(default_factory=list)
+    _others: dict[str, tuple[int, str, int]] = field(default_factory=dict)  # kind -> count, tag, step
+
+    def malformed(self, offset: int, why: str) -> None:
+        """A record whose check sum is right and that is no event."""
+        if len(self._bad) < SHOWN:
+            self._bad.append((offset, why))
+        else:
+            self._bad_more += 1
+
+    def no_step(self, step: int) -> None:
+        """Numbers at a step that is none."""
+        self._no_step.append(step)
+
+    def other(self, kind: str, tag: str, step: int) -> None:
+        """Something that is no number."""
+        count, first, at = self._others.get(kind, (0, tag, step))
+        self._others[kind] = (count + 1, first, at)
+
+    def problems(self, damage: Damage, numbers: int) -> tuple[Problem, ...]:
+        """Everything noted, and what was wrong with the framing."""
+        found = [*framing(self.path, damage)]
+        for offset, why in self._bad:
+            found.append(self._told("malformed", f"the record at byte {offset} is no event: {why}"))
+        if self._bad_more:
+            found.append(self._told("malformed", f"{self._bad_more} more records are no events"))
+        if self._no_step:
+            n, first = len(self._no_step), self._no_step[0]
+            what = f"{n} events with numbers are at no step from -1 to 2^53 (the first at {first})"
+            found.append(self._told("no-step", what))
+        for kind, (count, tag, step) in self._others.items():
+            where = f", the first at step {step}" + (f" under {tag[:80]}" if tag else "")
+            what = f"{kind} was recognised and is not read ({count} in the file{where})"
+            found.append(self._told("unsupported", what))
+        if not found and not self.config and not numbers:
+            what = "no value was logged to this file: the run ended before its first step"
+            found.append(self._told("empty", what))
+        return tuple(found)
+
+    def _told(self, kind: str, what: str, hint: str = "") -> Problem:
+        return Problem(self.path, None, kind, what, hint)
+
+
+def framing(path: str, damage: Damage) -> list[Problem]:
+    """Problems for what `tfrecord` could not hand out."""
+    found = []
+    for start, end in damage.holes[:SHOWN]:
+        what = f"damaged from byte {start} to byte {end}: no record could be found there; the rest was read"
+        found.append(Problem(path, None, "damaged", what, _COPY))
+    if (more := len(damage.holes) - SHOWN) > 0:
+        found.append(Problem(path, None, "damaged", f"{more} more places are damaged", _COPY))
+    if damage.wrong:
+        where = ", ".join(map(str, damage.wrong[:SHOWN])) + (", …" if len(damage.wrong) > SHOWN else "")
+        what = f"the check sum of {len(damage.wrong)} records is wrong, at byte {where}; they were left out"
+        found.append(Problem(path, None, "damaged", what, _COPY))
+    for offset, size in damage.long[:SHOWN]:
+        what = f"the record at byte {offset} is {size >> 20} MB long and was passed over"
+        found.append(Problem(path, None, "too-long", what))
+    if damage.torn is not None:
+        what = f"the file ends within the record at byte {damage.torn}; what precedes was read"
+        hint = "Copy the file again if the run goes on; else nothing can be done."
+        found.append(Problem(path, None, "truncated", what, hint))
+    return found
