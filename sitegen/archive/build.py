@@ -16,7 +16,7 @@ from sitegen.archive.gather import Disagreement, Gatherer
 from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.spool import Spool
-from sitegen.archive.stage import Staged, sha256, stage
+from sitegen.archive.stage import Staged, content, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.errors import Problem
 from sitegen.ingest import by_name
@@ -32,13 +32,22 @@ MAX_PROBLEMS = 1000  # per run; the rest is counted
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file of a run: where, how long, in which format. `sha` where it is known already."""
+    """A source of a run, in which format, and the state of its files. `sha` where it is known already."""
 
-    path: str
-    file: Path
-    size: int
+    source: Source
     format: str
+    state: tuple[int, ...]
     sha: str | None = None
+
+    @property
+    def path(self) -> str:
+        """As shown to people, relative to RUNS."""
+        return self.source.path
+
+    @property
+    def size(self) -> int:
+        """Bytes to read."""
+        return (self.source.size or 0) + sum(each.size for each in self.source.members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +128,7 @@ def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
     lost: list[Problem] = []
     for each in inputs:
         try:
-            found.append(
-                each if each.sha else replace(each, sha=sha256(Source(each.path, each.file, each.size)))
-            )
+            found.append(each if each.sha else replace(each, sha=content(each.source, each.format)))
         except (OSError, SourceRefused) as error:
             reason = getattr(error, "strerror", None) or str(error)
             hint = "Check that the file is still there and may be read."
@@ -155,10 +162,10 @@ def _swap(made: Path, folder: Path) -> None:
 def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> None:
     toml = RunToml()
     if run.toml is not None:
-        toml = runtoml.load(Source(run.toml.path, run.toml.file, run.toml.size))
+        toml = runtoml.load(run.toml.source)
     with Spool(folder / "spool", SPOOLED) as spool:
         staged = [
-            stage(Source(each.path, each.file, each.size), by_name(each.format), each.sha or "", spool)
+            stage(replace(each.source, notes=[]), by_name(each.format), each.sha or "", spool)
             for each in run.inputs
         ]
         rows = plan(staged, spool)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen import ingest
-from sitegen.archive import grouping, ids, runtoml, unclaimed
+from sitegen.archive import grouping, ids, runtoml, stores, unclaimed
 from sitegen.archive.build import Input, RunPlan
 from sitegen.archive.layout import home
 from sitegen.archive.peek import Peek, Relation, peek, relation
 from sitegen.archive.walk import Found, Listing, printable
 from sitegen.errors import Problem
 from sitegen.ingest import trackers
-from sitegen.ingest.source import Source, SourceRefused
+from sitegen.ingest.source import SourceRefused
 
 LISTED = 20  # ignored files of one folder listed one by one
 
@@ -29,18 +29,27 @@ class Discovery:
     ignored: tuple[str, ...]
     formats: Mapping[str, str]  # path -> name of the format, "" = no reader claims it
     relations: Mapping[str, str]  # see `Relating`
+    parts: Mapping[str, list[list[object]]]  # see `stores.in_parts`
 
 
 def discover(
-    root: Path, listing: Listing, formats: Mapping[str, str], relations: Mapping[str, str]
+    root: Path,
+    listing: Listing,
+    formats: Mapping[str, str],
+    relations: Mapping[str, str],
+    parts: stores.Parts,
 ) -> Discovery:
     """Sort the files of RUNS into runs.
 
-    `formats` and `relations` are what an earlier update found out about files that did not change since.
+    `formats`, `relations` and `parts` are what an earlier update found out about files that did not change.
     """
-    problems = list(listing.problems)
     hidden = [f"{path}/ (hidden folder)" for path in listing.hidden]
-    claimed, kinds, ignored = _claims(listing.files, formats, problems)
+    near = stores.Neighbours(listing.files)
+    claimed, kinds, ignored, doubts = _claims(listing.files, formats, near)
+    claimed, members = stores.with_members(claimed, kinds, near)
+    claimed, noted = stores.in_parts(claimed, kinds, parts)
+    ignored = [path for path in ignored if path not in members]
+    problems = [*listing.problems, *(each for each in doubts if each.path not in members)]
     relating = Relating(kinds, relations)
     tomls = _outermost(listing.files, problems)
     groups = _groups(claimed, kinds, tomls, relating, listing)
@@ -52,7 +61,7 @@ def discover(
         if each.path in kinds or each.name == runtoml.NAME
     }
     return Discovery(
-        runs, tuple(problems), tuple(sorted((*_shortened(ignored), *hidden))), known, relating.used
+        runs, tuple(problems), tuple(sorted((*_shortened(ignored), *hidden))), known, relating.used, noted
     )
 
 
@@ -67,6 +76,8 @@ class Relating:
 
     def __call__(self, a: Found, b: Found) -> Relation:
         """Relation of two files."""
+        if a.part and b.part and a.file == b.file and a.called != b.called:
+            return Relation.CONTRADICT  # the file says that they are two
         a, b = sorted((a, b), key=lambda each: each.path)
         key = f"{a.path}\n{a.state}\n{b.path}\n{b.state}"
         if key not in self.used:
@@ -76,7 +87,7 @@ class Relating:
     def _peek(self, each: Found) -> Peek:
         if each.path not in self._peeks:
             form = ingest.by_name(self._kinds[each.path])
-            self._peeks[each.path] = peek(Source(each.path, each.file, each.size), form)
+            self._peeks[each.path] = peek(each.source(), form)
         return self._peeks[each.path]
 
 
@@ -86,9 +97,10 @@ def _passive(kind: str) -> bool:
 
 
 def _claims(
-    files: Iterable[Found], formats: Mapping[str, str], problems: list[Problem]
-) -> tuple[list[Found], dict[str, str], list[str]]:
-    """Files that a format claims, the format of each, and the files that none claims."""
+    files: Iterable[Found], formats: Mapping[str, str], near: stores.Neighbours
+) -> tuple[list[Found], dict[str, str], list[str], list[Problem]]:
+    """Files that a format claims, the format of each, the files that none claims, and what is wrong."""
+    problems: list[Problem] = []
     claimed: list[Found] = []
     kinds: dict[str, str] = {}
     ignored: list[str] = []
@@ -97,7 +109,7 @@ def _claims(
             continue
         kind = formats.get(each.path)
         if kind is None:
-            kind = _sniffed(each, problems)
+            kind = _sniffed(each, near, problems)
         if kind is None:
             continue
         kinds[each.path] = kind
@@ -105,14 +117,14 @@ def _claims(
             claimed.append(each)
         else:
             ignored.append(each.path)
-    return claimed, kinds, ignored
+    return claimed, kinds, ignored, problems
 
 
-def _sniffed(each: Found, problems: list[Problem]) -> str | None:
+def _sniffed(each: Found, near: stores.Neighbours, problems: list[Problem]) -> str | None:
     """Format of a file, "" when none claims it, None when something is wrong with it (told as a problem)."""
-    source = Source(each.path, each.file, each.size)
+    source = each.source()
     try:
-        form = ingest.sniff(source)
+        form = ingest.sniff(source, near.member)
         if form is None and (problem := unclaimed.why(each, source)):
             problems.append(problem)
             return None
@@ -191,8 +203,8 @@ def _plans(
     for place, (path, group) in enumerate(zip(paths, groups, strict=True)):
         toml = tomls.get(group.path) if place < len(tomls) else None
         mine = [*unread.get(place, []), *_empty(path, group)]
-        inputs = tuple(Input(f.path, f.file, f.size, kinds[f.path]) for f in group.files)
-        said = Input(toml.path, toml.file, toml.size, "run-toml") if toml else None
+        inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in group.files)
+        said = Input(toml.source(), "run-toml", toml.state) if toml else None
         plans.append(RunPlan(names[path], group.path or path, inputs, said, tuple(mine)))
     return tuple(sorted(plans, key=lambda plan: plan.id))
 
@@ -200,8 +212,11 @@ def _plans(
 def _unsuffixed(group: grouping.Group) -> str:
     """Path that a run's id is made of: of a single file without what only says how it was written."""
     folder, slash, name = group.path.rpartition("/")
-    is_file = any(each.path == group.path for each in group.files)
-    return f"{folder}{slash}{ids.stem(name)}" if is_file else group.path
+    held = next((each for each in group.files if each.path == group.path), None)
+    if held is not None and held.part:  # the database says no more than how it was written
+        file, _, part = name.partition("#")
+        return f"{folder}{slash}{file.rpartition('.')[0] or file}#{part}"
+    return f"{folder}{slash}{ids.stem(name)}" if held is not None else group.path
 
 
 def _empty(path: str, group: grouping.Group) -> list[Problem]:

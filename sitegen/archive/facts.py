@@ -64,19 +64,24 @@ def known(path: str, toml: RunToml, staged: Sequence[Staged], gatherer: Gatherer
 
 
 def title(run: Known) -> str:
-    """run.toml, else the last part of the path."""
-    return run.toml.text("title") or stem(run.path.rpartition("/")[2])
+    """run.toml, else the last part of the path; where that is a tracker's id, the name given there."""
+    last = run.path.rpartition("/")[2]
+    numbered = run.facts.get("run_id") or "/"
+    named = run.facts.get("title") if numbered in last else None
+    return run.toml.text("title") or named or stem(last)
 
 
 def project(run: Known) -> str | None:
-    """run.toml, else trainer.project_name, else the folder above the run."""
-    said = run.toml.text("project") or run.setting("trainer.project_name")
+    """run.toml, else trainer.project_name, else what a tracker says, else the folder above the run."""
+    said = run.toml.text("project") or run.setting("trainer.project_name") or run.facts.get("project")
     return said or (run.path.split("/")[-2] if "/" in run.path else None)
 
 
 def experiment(run: Known) -> str:
-    """run.toml, else trainer.experiment_name, else the last part of the path."""
-    said = run.toml.text("experiment") or run.setting("trainer.experiment_name")
+    """run.toml, else trainer.experiment_name, else what a tracker says, else the last part of the path."""
+    said = (
+        run.toml.text("experiment") or run.setting("trainer.experiment_name") or run.facts.get("experiment")
+    )
     return said or stem(run.path.rpartition("/")[2])
 
 

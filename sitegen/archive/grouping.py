@@ -12,6 +12,9 @@
 4. Files directly in RUNS are runs of their own, unless they agree with each other and nothing contradicts.
    When RUNS holds nothing but structure and such files, RUNS itself may be the run's folder.
 
+5. Each run of a database is a run of its own, unless another file logs the same values, or an earlier run of
+   that database has the same name and does not contradict: then it is one more source, or attempt, of that.
+
 Everything else that lies in one folder is one run: sources that agree are merged by step, those that start
 later are further attempts.
 """
@@ -134,6 +137,8 @@ def _runs_itself(direct: list[Found], inside: list[Found], relate: Relate) -> li
 
 
 def _belongs(part: Sequence[Found], other: Sequence[Found], relate: Relate) -> bool:
+    if any(_goes_on(a, b, relate) for a in part for b in other):
+        return True
     wanted = (
         {Relation.AGREE, Relation.COMPLETE} if any(f.folder for f in (*part, *other)) else {Relation.AGREE}
     )
@@ -167,7 +172,35 @@ def _collection(where: str, files: Sequence[Found], relate: Relate) -> list[Grou
             groups.append(Group(bundle[0].path, tuple(bundle)))
         else:
             groups.append(Group(path, tuple(bundle)))
-    return groups
+    age = {each.path: place for place, each in enumerate(files)}
+    return _reunited(sorted(groups, key=lambda each: age[each.files[0].path]), relate)
+
+
+def _reunited(groups: Sequence[Group], relate: Relate) -> list[Group]:
+    """Runs of databases put to the files that log the same training, or to the attempt before them."""
+    kept = [each for each in groups if not all(file.part for file in each.files)]
+    for each in groups:
+        if each in kept:
+            continue
+        friend = next((one for one in reversed(kept) if _is_of(each, one, relate)), None)
+        if friend is None:
+            kept.append(each)
+        else:
+            kept[kept.index(friend)] = Group(friend.path, (*friend.files, *each.files))
+    return sorted(kept, key=lambda each: each.path)
+
+
+def _is_of(part: Group, other: Group, relate: Relate) -> bool:
+    pairs = [(a, b) for a in part.files for b in other.files]
+    return any(_goes_on(a, b, relate) for a, b in pairs) or any(
+        relate(a, b) is Relation.AGREE for a, b in pairs if a.file != b.file
+    )
+
+
+def _goes_on(a: Found, b: Found, relate: Relate) -> bool:
+    """Whether two runs of one database are attempts of one training."""
+    one = a.part and b.part and a.file == b.file and a.called and a.called == b.called
+    return bool(one) and relate(a, b) is not Relation.CONTRADICT
 
 
 def _joined(folder: str, name: str) -> str:

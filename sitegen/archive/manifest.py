@@ -14,7 +14,7 @@ import orjson
 
 from sitegen.errors import Problem
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass
@@ -22,12 +22,14 @@ class Manifest:
     """Contents of manifest.json. All mappings are by path or run id."""
 
     reader: str = ""
-    files: dict[str, dict[str, Any]] = field(default_factory=dict)  # path -> size, mtime_ns, format, sha
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)  # path -> size, mtime_ns, format
     groups: dict[str, Any] = field(default_factory=dict)  # state of a folder's files -> how they were grouped
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)  # id -> path, state, fingerprint
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
     removed: tuple[tuple[str, str, str], ...] = ()
+    sources: dict[str, list[Any]] = field(default_factory=dict)  # path -> state, sha
+    parts: dict[str, list[list[Any]]] = field(default_factory=dict)  # file of several runs -> state, its runs
 
 
 def load(file: Path, reader: str | None) -> Manifest:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sitegen.archive import manifest as store
 from sitegen.archive import processes, removed
-from sitegen.archive.build import Built, RunPlan, fingerprint_of, reader_version
+from sitegen.archive.build import Built, Input, RunPlan, fingerprint_of, reader_version
 from sitegen.archive.discovery import Discovery, discover
 from sitegen.archive.lock import locked
 from sitegen.archive.manifest import Manifest
@@ -52,14 +52,13 @@ def _update(runs: Path, home: Path, jobs: int, say: Callable[[str], None]) -> Up
     _recover(archive)
     old = store.load(home / "manifest.json", reader_version())
     listing = walk(runs, home)
-    found = discover(runs.resolve(), listing, _unchanged(listing, old), old.groups)
+    found = discover(runs.resolve(), listing, _unchanged(listing, old), old.groups, old.parts)
     entries, faults = removed.load(runs) if runs.is_dir() else ((), ())
-    seen = {each.path: each.state for each in listing.files}
-    states = {plan.id: _state(plan, seen) for plan in found.runs}
+    states = {plan.id: _state(plan) for plan in found.runs}
     stale = [plan for plan in found.runs if not _fresh(plan, states[plan.id], old, archive)]
     if stale:
         say(f"reading {len(stale)} of {len(found.runs)} runs")
-    built = dict(_build_all([_with_shas(plan, old, seen) for plan in stale], archive, jobs, say))
+    built = dict(_build_all([_with_shas(plan, old) for plan in stale], archive, jobs, say))
     lost = tuple(each for each in built.values() if isinstance(each, Problem))
     changed = tuple(sorted(key for key, each in built.items() if isinstance(each, Built) and each.changed))
     gone = _clean(archive, {plan.id for plan in found.runs})
@@ -93,10 +92,10 @@ def _unchanged(listing: Listing, old: Manifest) -> dict[str, str]:
     return known
 
 
-def _state(plan: RunPlan, seen: Mapping[str, tuple[int, int]]) -> list[Any]:
+def _state(plan: RunPlan) -> list[Any]:
     """What a run looks like from outside: when this is as it was, its files are not opened."""
-    inputs = [[each.path, *seen[each.path], each.format] for each in plan.inputs]
-    toml = [plan.toml.path, *seen[plan.toml.path]] if plan.toml else []
+    inputs = [[each.path, *each.state, each.format] for each in plan.inputs]
+    toml = [plan.toml.path, *plan.toml.state] if plan.toml else []
     return [plan.path, inputs, toml, [repr(problem) for problem in plan.problems]]
 
 
@@ -107,14 +106,16 @@ def _fresh(plan: RunPlan, state: list[Any], old: Manifest, archive: Path) -> boo
     return fingerprint_of(archive / plan.id) == str(entry["fingerprint"])
 
 
-def _with_shas(plan: RunPlan, old: Manifest, seen: Mapping[str, tuple[int, int]]) -> RunPlan:
+def _with_shas(plan: RunPlan, old: Manifest) -> RunPlan:
     """The plan with the hashes of files that are as they were."""
-    inputs = []
-    for each in plan.inputs:
-        entry = old.files.get(each.path)
-        same = entry and (entry["size"], entry["mtime_ns"]) == seen[each.path]
-        inputs.append(replace(each, sha=entry["sha"] or None) if entry and same else each)
-    return replace(plan, inputs=tuple(inputs), reader=old.reader)
+    inputs = tuple(replace(each, sha=_sha(each, old) or None) for each in plan.inputs)
+    return replace(plan, inputs=inputs, reader=old.reader)
+
+
+def _sha(each: Input, old: Manifest) -> str:
+    """Hash that the last update found, "" when the source is new or changed."""
+    state, sha = old.sources.get(each.path, ((), ""))
+    return str(sha) if list(state) == list(each.state) else ""
 
 
 def _manifest(
@@ -128,14 +129,13 @@ def _manifest(
     files = {}
     for file in listing.files:
         if file.path in found.formats:
-            entry = old.files.get(file.path)
-            kept = entry["sha"] if entry and (entry["size"], entry["mtime_ns"]) == file.state else ""
             files[file.path] = {
                 "size": file.size,
                 "mtime_ns": file.mtime_ns,
                 "format": found.formats[file.path],
-                "sha": read.get(file.path, kept),
             }
+    inputs = (each for plan in found.runs for each in plan.inputs)
+    sources = {each.path: [list(each.state), read.get(each.path) or _sha(each, old)] for each in inputs}
     runs = {}
     for plan in found.runs:
         each = built.get(plan.id)
@@ -143,7 +143,9 @@ def _manifest(
             runs[plan.id] = {"state": states[plan.id], "fingerprint": each.fingerprint}
         elif each is None and plan.id in old.runs:
             runs[plan.id] = old.runs[plan.id]
-    return Manifest(old.reader, files, dict(found.relations), runs, (), found.ignored)
+    return Manifest(
+        old.reader, files, dict(found.relations), runs, (), found.ignored, (), sources, dict(found.parts)
+    )
 
 
 def _clean(archive: Path, kept: set[str]) -> tuple[str, ...]:

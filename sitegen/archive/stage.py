@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sitegen.archive.spool import Part, Spool
 from sitegen.errors import Problem
-from sitegen.ingest import Format
+from sitegen.ingest import Format, Store, by_name
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import Batch, Floats, Ints, LogLine, Rows, SourceFile
 from sitegen.redact import redact, redact_name, redact_value
@@ -62,6 +62,21 @@ def sha256(source: Source) -> str:
         while n := stream.readinto(buffer):  # type: ignore[attr-defined]
             digest.update(buffer[:n])
     return digest.hexdigest()
+
+
+def content(source: Source, kind: str) -> str:
+    """Hash of what a source of format `kind` holds, members included. Raises SourceRefused, OSError."""
+    form = by_name(kind) if source.part else None
+    if isinstance(form, Store):
+        return form.digest(source)
+    own = sha256(source)
+    if not source.members:
+        return own
+    parts = [
+        own,
+        *(f"{each.path}\0{sha256(Source(each.path, each.file, each.size))}" for each in source.members),
+    ]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def stage(source: Source, form: Format, sha: str, spool: Spool) -> Staged:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen.errors import ArchiveError, Problem
+from sitegen.ingest.source import Member, Source
 
 _SKIPPED = {"__pycache__", "node_modules", "lost+found"}
 # Folders of tools, which hold no logs of runs; other hidden folders are mentioned.
@@ -33,12 +34,15 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A regular file under RUNS."""
+    """A regular file under RUNS, or one run of such a file (`part`)."""
 
     path: str  # relative to RUNS, printable
     file: Path
     size: int
     mtime_ns: int
+    part: str = ""  # which run of the file
+    called: str = ""  # what the file calls that run; attempts of one run share it
+    members: tuple[Found, ...] = ()  # files that are read with it
 
     @property
     def folder(self) -> str:
@@ -51,9 +55,14 @@ class Found:
         return self.path.rpartition("/")[2]
 
     @property
-    def state(self) -> tuple[int, int]:
-        """Size and modification time: what tells a changed file without reading it."""
-        return (self.size, self.mtime_ns)
+    def state(self) -> tuple[int, ...]:
+        """Size and modification time, of the members too: what tells a changed file without reading it."""
+        return (self.size, self.mtime_ns, *(number for each in self.members for number in each.state))
+
+    def source(self) -> Source:
+        """The file for its reader."""
+        members = tuple(Member(each.path, each.file, each.size) for each in self.members)
+        return Source(self.path, self.file, self.size, self.part, members)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,43 @@
 """One module per source format: `NAME`, `sniff(path, head)`, `read(source) -> batches`.
 
 Formats are found by content. The order matters: the most specific first, `console` last, because any
-text may be a console log.
+text may be a console log. A format whose run is spread over several files, or whose file holds several
+runs, says so with the functions of `Spread` and `Store`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 from sitegen.ingest import (
     console,
     filelogger,
     markdown,
+    mlflow_db,
     notebook,
     seed_debug,
     seed_metrics,
     tensorboard,
     trackers,
 )
-from sitegen.ingest.source import Source, SourceRefused, SourceTooLarge
+from sitegen.ingest.source import Member, Part, Source, SourceRefused, SourceTooLarge
 from sitegen.model import Batch
 
-__all__ = ["FORMATS", "HEAD", "Format", "Source", "SourceRefused", "SourceTooLarge", "by_name", "sniff"]
+__all__ = [
+    "FORMATS",
+    "HEAD",
+    "Format",
+    "Part",
+    "Source",
+    "SourceRefused",
+    "SourceTooLarge",
+    "Spread",
+    "Store",
+    "by_name",
+    "sniff",
+]
 
 HEAD = 1 << 16  # bytes a sniffer sees
 
@@ -39,9 +54,32 @@ class Format(Protocol):
         """What the file holds, in file order. What cannot be read is a Problem, not an exception."""
 
 
+@runtime_checkable
+class Spread(Protocol):
+    """A format that reads further files with the one it claims."""
+
+    def beside(self, path: str) -> tuple[str, ...]:
+        """Paths of those files, and of folders (with a `/` at the end) that belong to it as a whole."""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """A format whose file holds several runs."""
+
+    def holds(self, source: Source) -> bool:
+        """A second look at a file that `sniff` claims, for what its head cannot tell."""
+
+    def parts(self, source: Source) -> tuple[Part, ...]:
+        """The runs of the file, oldest first; none where it cannot be read, and `read` then says why."""
+
+    def digest(self, source: Source) -> str:
+        """Changes with what `read` would find in one part, and not with the other parts. Raises OSError."""
+
+
 FORMATS: tuple[Format, ...] = (
     filelogger,
     tensorboard,
+    mlflow_db,
     trackers,
     notebook,
     seed_metrics,
@@ -51,12 +89,24 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-def sniff(source: Source) -> Format | None:
-    """The format that claims a source, or None. Raises SourceRefused and OSError as `Source.open` does."""
+def sniff(source: Source, find: Callable[[str], Member | None] = lambda path: None) -> Format | None:
+    """The format that claims a source, or None. `find` looks a file beside it up.
+
+    Raises SourceRefused and OSError as `Source.open` does.
+    """
     head = source.head(HEAD)
     if not head:
         return None
-    return next((form for form in FORMATS if form.sniff(source.path, head)), None)
+    claims = (form for form in FORMATS if form.sniff(source.path, head))
+    return next((form for form in claims if _holds(form, source, find)), None)
+
+
+def _holds(form: Format, source: Source, find: Callable[[str], Member | None]) -> bool:
+    if not isinstance(form, Store):
+        return True
+    near = form.beside(source.path) if isinstance(form, Spread) else ()
+    members = tuple(member for member in map(find, near) if member is not None)
+    return form.holds(replace(source, members=members, notes=[]))
 
 
 def by_name(name: str) -> Format:

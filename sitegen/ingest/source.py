@@ -53,19 +53,40 @@ class SourceTooLarge(SourceRefused):
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A file that is read together with another one: what the archive found beside it, and nothing else."""
+
+    path: str  # as shown to people, relative to RUNS
+    file: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One run of a file that holds several."""
+
+    name: str  # unique in the file
+    called: str  # what people call it; attempts of one run share it
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """One file of a run.
+    """One file of a run, or one run of a file that holds several.
 
     Args:
         path: as shown to people, relative to RUNS, with `/`.
         file: where it is.
         size: bytes on disk to read at most; None reads to the end.
+        part: which run of the file, as the format's `parts` calls it; "" is the whole file.
+        members: files that are read with it, by path.
         notes: problems found below the reader (a torn gzip tail), filled while streaming.
     """
 
     path: str
     file: Path
     size: int | None = None
+    part: str = ""
+    members: tuple[Member, ...] = ()
     notes: list[Problem] = field(default_factory=list, compare=False, repr=False)
 
     def open(self) -> BinaryIO:
@@ -95,6 +116,11 @@ class Source:
         if self.size is None:
             return io.BufferedReader(stream, 1 << 16)
         return io.BufferedReader(Limited(stream, self.size), 1 << 16)
+
+    def member(self, path: str) -> Source | None:
+        """The member with that path relative to RUNS, None when there is none."""
+        found = next((each for each in self.members if each.path == path), None)
+        return Source(found.path, found.file, found.size) if found else None
 
     def head(self, n: int) -> bytes:
         """The first `n` bytes of the content, fewer when it is shorter. Raises as `open` does."""

@@ -52,16 +52,8 @@ def _binary(head: bytes) -> str | None:
     if head.startswith(b":SWL"):
         return "a SwanLab run file (.swanlab)"
     if head.startswith(b"SQLite format 3\0"):
-        return _database(head)
+        return "an SQLite database without a readable run of MLflow or Trackio"
     return None
-
-
-def _database(head: bytes) -> str:
-    if b"system_metrics" in head and b"configs" in head:
-        return "a Trackio database"
-    if b"alembic_version" in head or b"latest_metrics" in head:
-        return "an MLflow database"
-    return "an SQLite database (MLflow and Trackio keep their runs in one)"
 
 
 def _dump(head: bytes) -> str | None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from sitegen.archive.build import Input, RunPlan, build
 from sitegen.archive.read import Archive
+from sitegen.ingest.source import Source
 
 NAMES = ("a", "A", "step", "b/c", "b/C")
 VALUES = st.one_of(
@@ -29,7 +30,7 @@ def archived(sources: list[list[tuple[int, dict[str, float]]]], folder: Path) ->
     for i, records in enumerate(sources):
         file = folder / f"{i}.jsonl"
         file.write_text("".join(json.dumps({"step": s, "data": d}) + "\n" for s, d in records))
-        inputs.append(Input(f"r/{i}.jsonl", file, file.stat().st_size, "filelogger"))
+        inputs.append(Input(Source(f"r/{i}.jsonl", file, file.stat().st_size), "filelogger", ()))
     (folder / "archive").mkdir()
     build(RunPlan("r", "r", tuple(inputs)), folder / "archive")
     return Archive(folder), "r"

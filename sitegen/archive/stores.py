@@ -1,0 +1,110 @@
+"""Files that are more, or less, than one source.
+
+A database holds several runs: each becomes a source `mlruns.db#<run>`. A folder store is one run spread over
+many files: one of them is claimed by its format, the others are its members, not looked at for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sitegen import ingest
+from sitegen.archive.ids import short_hash
+from sitegen.archive.walk import Found, printable
+from sitegen.ingest.source import Member, Part
+
+Parts = Mapping[str, Sequence[Sequence[object]]]  # path -> [state, (name, called) …] as an update left it
+
+
+class Neighbours:
+    """Looks up what lies beside a file."""
+
+    def __init__(self, files: Iterable[Found]) -> None:
+        self._files = {each.path: each for each in files}
+        self._below: dict[str, list[Found]] | None = None
+
+    def member(self, path: str) -> Member | None:
+        """The file with that path under RUNS."""
+        found = self._files.get(path)
+        return Member(found.path, found.file, found.size) if found else None
+
+    def all(self, paths: Iterable[str]) -> tuple[Found, ...]:
+        """Files among `paths`, and everything below those that end in `/`; by path."""
+        found: dict[str, Found] = {}
+        for path in paths:
+            for each in self._in(path) if path.endswith("/") else (self._files.get(path),):
+                if each is not None:
+                    found[each.path] = each
+        return tuple(found[path] for path in sorted(found))
+
+    def _in(self, folder: str) -> list[Found]:
+        if self._below is None:
+            self._below = {}
+            for each in self._files.values():
+                above = each.folder
+                while above:
+                    self._below.setdefault(above + "/", []).append(each)
+                    above = above.rpartition("/")[0]
+        return self._below.get(folder, [])
+
+
+def with_members(
+    claimed: Iterable[Found], kinds: Mapping[str, str], near: Neighbours
+) -> tuple[list[Found], frozenset[str]]:
+    """The claimed files with what is read together with them, and the paths of all such files."""
+    found: list[Found] = []
+    members: set[str] = set()
+    for each in claimed:
+        form = _form(kinds[each.path])
+        if isinstance(form, ingest.Spread):
+            beside = tuple(one for one in near.all(form.beside(each.path)) if one.path != each.path)
+            members.update(one.path for one in beside)
+            each = replace(each, members=beside)
+        found.append(each)
+    return [each for each in found if each.path not in members], frozenset(members)
+
+
+def in_parts(
+    claimed: Iterable[Found], kinds: dict[str, str], known: Parts
+) -> tuple[list[Found], dict[str, list[list[object]]]]:
+    """The claimed files, those with several runs replaced by one entry per run, and what to remember of them.
+
+    The kind of each entry is added to `kinds`. A file in which no run is found stays itself.
+    """
+    found: list[Found] = []
+    noted: dict[str, list[list[object]]] = {}
+    for each in claimed:
+        form = _form(kinds[each.path])
+        if not isinstance(form, ingest.Store):
+            found.append(each)
+            continue
+        state, *listed = known.get(each.path, ([],))
+        if list(state) == list(each.state):
+            parts = tuple(Part(str(name), str(called)) for name, called in listed)
+        else:
+            parts = form.parts(each.source())
+        noted[each.path] = [list(each.state), *([part.name, part.called] for part in parts)]
+        found += _split(each, parts) or [each]
+        kinds.update({one.path: kinds[each.path] for one in found[-len(parts) :]} if parts else {})
+    return found, noted
+
+
+def _form(kind: str) -> ingest.Format | None:
+    try:
+        return ingest.by_name(kind)
+    except KeyError:  # "tracker:…", which is not read
+        return None
+
+
+def _split(each: Found, parts: Sequence[Part]) -> list[Found]:
+    return [
+        replace(each, path=f"{each.path}#{_shown(part.name)}", part=part.name, called=part.called)
+        for part in parts
+    ]
+
+
+def _shown(name: str) -> str:
+    """A part's name as the end of a path; one that had to change stays unique by its hash."""
+    text = printable(name).replace("/", "_").replace("#", "_")
+    return text if text == name and text else f"{text[:80]}-{short_hash(name)}"

@@ -1,0 +1,217 @@
+"""MLflow's database (`mlruns.db`): one SQLite file with experiments and runs, each run a source of its own.
+
+What MLflow changes: NaN is a flag, infinity the largest number, some characters of names are replaced, long
+settings are cut. Everything else is exact, repeated steps included.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sitegen.errors import Problem
+from sitegen.ingest import samples, sqlite
+from sitegen.ingest.jsonfaults import Faults
+from sitegen.ingest.mlflow_names import restored
+from sitegen.ingest.mlflow_run import SYSTEM, described, empty, number, seconds, system
+from sitegen.ingest.source import Part, Source, SourceRefused
+from sitegen.model import Batch
+
+NAME = "mlflow"
+_NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "run_uuid"}}
+_OPTIONAL = {"timestamp": "0", "step": "0", "is_nan": "0"}  # columns that old versions lack
+_RUN = {
+    "run_id": "run_uuid", "name": "name", "user": "user_id", "status": "status", "stage": "lifecycle_stage",
+    "started": "start_time", "ended": "end_time",
+}  # fmt: skip
+
+beside = sqlite.beside
+
+
+def sniff(path: str, head: bytes) -> bool:
+    """Whether the file is an SQLite database."""
+    return head.startswith(sqlite.MAGIC)
+
+
+def holds(source: Source) -> bool:
+    """Whether the database has MLflow's tables and a run; one that holds traces only has none."""
+    try:
+        with sqlite.opened(source) as connection:
+            known = all(sqlite.columns(connection, table) for table in _NEEDED)
+            return known and next(_parts(connection), None) is not None
+    except sqlite3.OperationalError:
+        return True  # the tables are there, with other columns: `read` tells
+    except sqlite3.Error:
+        return False
+
+
+def parts(source: Source) -> tuple[Part, ...]:
+    """Runs by the time they began; values whose run is gone are a part of their own."""
+    try:
+        with sqlite.opened(source) as connection:
+            return tuple(_parts(connection))
+    except (sqlite3.Error, SourceRefused, OSError):
+        return ()
+
+
+def _parts(connection: sqlite3.Connection) -> Iterator[Part]:
+    has = sqlite.columns(connection, "runs")
+    name = "name" if "name" in has else "''"
+    group = "experiment_id" if "experiment_id" in has else "0"
+    order = "start_time" if "start_time" in has else "rowid"
+    known = set()
+    for run, called, experiment in connection.execute(
+        f"SELECT run_uuid, {name}, {group} FROM runs ORDER BY {order}, rowid"  # noqa: S608 - ours
+    ):
+        known.add(str(run))
+        yield Part(str(run), f"{experiment}/{called}" if called else "")
+    # A run that the table does not know has left nothing but values.
+    for (run,) in connection.execute("SELECT DISTINCT run_uuid FROM metrics ORDER BY run_uuid"):
+        if str(run) not in known:
+            yield Part(str(run), "")
+
+
+def digest(source: Source) -> str:
+    """Hash of all rows that belong to the run. Raises OSError."""
+    found = hashlib.sha256()
+    try:
+        with sqlite.opened(source) as connection:
+            run = _Run(connection, source.part)
+            for row in (*run.about().items(), *run.texts("params"), *run.texts("tags"), *run.values()):
+                found.update(repr(row).encode("utf-8", "surrogatepass"))
+    except sqlite3.Error as error:
+        found.update(repr(error).encode())
+        found.update(repr(sqlite.state(source)).encode())
+    return found.hexdigest()
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """One run: what is known about it, then its values in the order in which they were logged."""
+    kept = False
+    try:
+        before = sqlite.state(source)
+        with sqlite.opened(source) as connection:
+            if not all(needed <= sqlite.columns(connection, table) for table, needed in _NEEDED.items()):
+                yield Batch(problems=(_unknown_version(source.path),))
+                return
+            run = _Run(connection, source.part)
+            yield from run.described(source.path)
+            for batch in run.batches(source.path):
+                kept = kept or batch.rows is not None
+                yield batch
+        if sqlite.state(source) != before:
+            yield Batch(problems=(sqlite.changing(source.path),))
+    except sqlite3.Error as error:
+        yield Batch(problems=(sqlite.damaged(source.path, error, kept),))
+
+
+def _unknown_version(path: str) -> Problem:
+    what = "the tables of this MLflow database are not those that this version knows"
+    return Problem(path, None, "wrong-version", what, "Bring it up to date with `mlflow db upgrade`.")
+
+
+@dataclass
+class _Run:
+    """One run of an open database."""
+
+    connection: sqlite3.Connection
+    run: str
+
+    def about(self) -> dict[str, object]:
+        """The run's row, and the name of its experiment; empty for a run that the database does not list."""
+        has = sqlite.columns(self.connection, "runs")
+        asked = {key: column for key, column in _RUN.items() if column in has}
+        row = self.connection.execute(
+            f"SELECT {', '.join(asked.values())} FROM runs WHERE run_uuid = ?",  # noqa: S608 - names are ours
+            (self.run,),
+        ).fetchone()
+        if row is None:
+            return {}
+        found = dict(zip(asked, row, strict=True))
+        if "experiment_id" in has and "name" in sqlite.columns(self.connection, "experiments"):
+            named = self.connection.execute(
+                "SELECT e.name FROM experiments e JOIN runs r USING (experiment_id) WHERE r.run_uuid = ?",
+                (self.run,),
+            ).fetchone()
+            found["experiment"] = named[0] if named else None
+        return found
+
+    def texts(self, table: str) -> list[tuple[str, str]]:
+        """Rows of `params` or `tags`."""
+        if not {"key", "value", "run_uuid"} <= sqlite.columns(self.connection, table):
+            return []
+        asked = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid"  # noqa: S608 - names are ours
+        return [(str(k), str(v)) for k, v in self.connection.execute(asked, (self.run,)) if v is not None]
+
+    def described(self, path: str) -> Iterator[Batch]:
+        """Facts and settings; what of it is damaged is told, and the values are read all the same."""
+        try:
+            about, params, tags = self.about(), self.texts("params"), dict(self.texts("tags"))
+        except sqlite3.Error as error:
+            yield Batch(problems=(sqlite.damaged(path, error, kept=True),))
+            return
+        if not about:
+            what = "values of a run that the database does not list any more"
+            yield Batch(
+                facts={"run_id": self.run},
+                problems=(Problem(path, None, "orphan", what, "MLflow does not show them."),),
+            )
+        else:
+            yield described(path, about, params, tags)
+
+    def values(self) -> Iterator[tuple[object, ...]]:
+        """(time, step, name, value, is_nan) by time; of damaged data the rows before the damage."""
+        has = sqlite.columns(self.connection, "metrics")
+        time, step, nan = (name if name in has else other for name, other in _OPTIONAL.items())
+        asked = f"SELECT {time}, {step}, key, value, {nan} FROM metrics"  # noqa: S608 - names are ours
+        try:
+            # Sorting reads everything before it hands out the first row: a fault comes before that.
+            yield from self.connection.execute(f"{asked} WHERE run_uuid = ? ORDER BY 1, rowid", (self.run,))
+        except sqlite3.Error:
+            yield from self.connection.execute(
+                f"{asked} NOT INDEXED WHERE run_uuid = ? ORDER BY rowid", (self.run,)
+            )
+
+    def batches(self, path: str) -> Iterator[Batch]:
+        """Rows, and what could not be read."""
+        faults = Faults(path)
+        taking = _Taking(faults)
+        any_rows = False
+        for batch in samples.batches(samples.records(taking.samples(self.values())), faults):
+            any_rows = True
+            yield batch
+        problems = (*faults.problems(), *system(path, taking.readings))
+        if taking.error is not None:
+            problems = (*problems, sqlite.damaged(path, taking.error, any_rows))
+        elif not any_rows:
+            problems = (*problems, empty(path))
+        if problems:
+            yield Batch(problems=problems)
+
+
+@dataclass
+class _Taking:
+    """Rows of `metrics` on their way to samples."""
+
+    faults: Faults
+    readings: int = 0
+    error: sqlite3.Error | None = None
+
+    def samples(self, rows: Iterator[tuple[object, ...]]) -> Iterator[samples.Sample]:
+        """Samples; an error of SQLite ends them and is kept, so that the record at hand is not lost."""
+        names: dict[object, str] = {}
+        try:
+            for time, step, name, value, is_nan in rows:
+                if name not in names:
+                    names[name] = restored(str(name))
+                short = names[name]
+                if short.startswith(SYSTEM):
+                    self.readings += 1
+                elif type(step) is int:
+                    yield seconds(time), step, short, number(value, is_nan)
+                else:
+                    self.faults.bad(0, f"the step of {short[:80]} is {str(step)[:80]}")
+        except sqlite3.Error as error:
+            self.error = error
