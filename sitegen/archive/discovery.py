@@ -180,7 +180,7 @@ def _groups(
             free.append(each)
         else:
             described[place].append(each)
-    single = len(listing.files) == 1 and not listing.files[0].folder
+    single = len(listing.files) == len(free) == 1 and not listing.files[0].folder
     found = (
         [grouping.Group(each.path, (each,)) for each in free] if single else grouping.group(free, relating)
     )

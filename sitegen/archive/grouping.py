@@ -179,9 +179,7 @@ def _collection(where: str, files: Sequence[Found], relate: Relate) -> list[Grou
 def _reunited(groups: Sequence[Group], relate: Relate) -> list[Group]:
     """Runs of databases put to the files that log the same training, or to the attempt before them."""
     kept = [each for each in groups if not all(file.part for file in each.files)]
-    for each in groups:
-        if each in kept:
-            continue
+    for each in (one for one in groups if all(file.part for file in one.files)):
         friend = next((one for one in reversed(kept) if _is_of(each, one, relate)), None)
         if friend is None:
             kept.append(each)

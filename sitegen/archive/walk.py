@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen.errors import ArchiveError, Problem
+from sitegen.ingest import sqlite
 from sitegen.ingest.source import Member, Source
 
 _SKIPPED = {"__pycache__", "node_modules", "lost+found"}
@@ -100,7 +101,13 @@ def _single(root: Path, info: os.stat_result) -> Listing:
     path = printable(root.name)
     if not stat.S_ISREG(info.st_mode):
         return Listing((), (_special(path, info.st_mode),))
-    return Listing((Found(path, root, info.st_size, info.st_mtime_ns),), ())
+    beside = (root.with_name(root.name + ending) for ending in sqlite.LOGS)
+    logs = [each for each in beside if each.is_file() and not each.is_symlink()]
+    found = [Found(path, root, info.st_size, info.st_mtime_ns)]
+    for each in logs:
+        state = each.stat()
+        found.append(Found(path + each.name.removeprefix(root.name), each, state.st_size, state.st_mtime_ns))
+    return Listing(tuple(found), ())
 
 
 class _Walker:

@@ -117,6 +117,11 @@ class Source:
             return io.BufferedReader(stream, 1 << 16)
         return io.BufferedReader(Limited(stream, self.size), 1 << 16)
 
+    @property
+    def whole(self) -> str:
+        """Path of the file that this is a part of."""
+        return self.path.rpartition("#")[0] if self.part else self.path
+
     def member(self, path: str) -> Source | None:
         """The member with that path relative to RUNS, None when there is none."""
         found = next((each for each in self.members if each.path == path), None)

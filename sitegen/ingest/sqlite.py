@@ -49,21 +49,35 @@ def _text(raw: bytes) -> str:
 
 
 def _connection(source: Source, folder: Path) -> sqlite3.Connection:
-    logs = [log for ending in LOGS if (log := source.member(source.path + ending)) and log.size]
+    logs = [log for ending in LOGS if (log := source.member(source.whole + ending)) and log.size]
     with source.raw() as stream:  # refuses what is no regular file
         plain = stream.read(len(MAGIC)) == MAGIC
     if plain and not logs:
+        _tell_if_torn(source)
         return sqlite3.connect(f"file:{quote(str(source.file.absolute()))}?mode=ro&immutable=1", uri=True)
     for _ in range(_TRIES):
         before = _state([source, *logs])
         _copy(source, folder / "copy.db")
         for log in logs:
-            _copy(log, folder / f"copy.db{log.path.removeprefix(source.path)}")
+            _copy(log, folder / f"copy.db{log.path.removeprefix(source.whole)}")
         if _state([source, *logs]) == before:
             break
     else:
         source.notes.append(changing(source.path))
     return sqlite3.connect(folder / "copy.db")
+
+
+def _tell_if_torn(source: Source) -> None:
+    """Note that a database is shorter than its header says: SQLite finds out only where a page is missing."""
+    with source.raw() as stream:
+        head = stream.read(100)
+    counted = len(head) == 100 and head[24:28] == head[92:96]  # else the number of pages is an old one
+    page = int.from_bytes(head[16:18], "big")
+    size = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
+    here = source.file.stat().st_size
+    if counted and here < size:
+        what = f"the database ends at byte {here} of {size}; what is there was read"
+        source.notes.append(Problem(source.path, None, "truncated", what, "Copy it again if you can."))
 
 
 def _copy(source: Source, file: Path) -> None:
