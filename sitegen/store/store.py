@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from types import TracebackType
 
@@ -234,19 +235,22 @@ class Store:
         """Of many runs, keep the columns that were asked for; all of them would not fit in memory."""
         for name in sorted(OF_ROWS):
             self._open().execute(f"DROP TABLE IF EXISTS {name}")
-        for part in parts:
-            with shut(threads=self.threads) as scratch:
-                relations.macros(scratch)
-                put(scratch, "runs", facts.runs([self._fact(run) for run in part]))
-                self._fill(scratch, part)
-                for name in sorted(OF_ROWS):
-                    self._take(scratch, name)
+        self._all_lines()  # read once, before several threads ask
+        with ThreadPoolExecutor(self.threads) as pool:
+            for tables in pool.map(self._portion, parts):
+                for name, rows in tables.items():
+                    append(self._open(), name, rows)
 
-    def _take(self, scratch: Connection, name: str) -> None:
-        known = relations.columns()[name]
-        kept = sorted(known & self._columns if name == "steps" else known)
-        listed = ", ".join(map(identifier, kept))
-        append(self._open(), name, arrow(scratch, f"SELECT {listed} FROM {name}"))  # noqa: S608
+    def _portion(self, part: Sequence[str]) -> dict[str, pa.Table]:
+        """Rows of a few runs, made in a database of their own."""
+        known = relations.columns()
+        kept = {name: known[name] & self._columns if name == "steps" else known[name] for name in OF_ROWS}
+        with shut(threads=1) as scratch:
+            relations.macros(scratch)
+            put(scratch, "runs", facts.runs([self._fact(run) for run in part]))
+            self._fill(scratch, part)
+            listed = {name: ", ".join(map(identifier, sorted(columns))) for name, columns in kept.items()}
+            return {name: arrow(scratch, f"SELECT {listed[name]} FROM {name}") for name in sorted(OF_ROWS)}  # noqa: S608
 
     def _fact(self, run: str) -> Run:
         if run not in self._run:
