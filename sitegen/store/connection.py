@@ -33,9 +33,9 @@ class TimedOutError(Exception):
     """A statement ran longer than it may."""
 
 
-def opened(memory: str = MEMORY, threads: int = THREADS) -> Connection:
+def opened(memory: str = "", threads: int = THREADS) -> Connection:
     """A connection for our own SQL: reads the archive's Parquet files."""
-    connection = duckdb.connect(":memory:", config={"threads": threads, "memory_limit": memory})
+    connection = duckdb.connect(":memory:", config={"threads": threads, "memory_limit": memory or MEMORY})
     _open.add(connection)
     _plain(connection)
     return connection
@@ -52,8 +52,8 @@ def _close_all() -> None:
         connection.close()
 
 
-def shut(paths: Sequence[str] = (), memory: str = MEMORY, threads: int = THREADS) -> Connection:
-    """A connection for SQL of others. `paths` are the only files it can read; none by default."""
+def shut(paths: Sequence[str] = (), memory: str = "", threads: int = THREADS) -> Connection:
+    """A connection for SQL of others, with `memory` or MEMORY. `paths` are the only files it can read; none by default."""
     connection = opened(memory, threads)
     connection.execute("SET allowed_paths = $paths", {"paths": list(paths)})
     connection.execute("SET enable_external_access = false")

@@ -280,8 +280,6 @@ def test_rows_that_do_not_fit_in_memory_are_told_with_their_run(
 ) -> None:
     shelf.add("long", {"critic/score/mean": np.arange(50_000.0)})
     monkeypatch.setattr("sitegen.store.connection.MEMORY", "10MB")
-    monkeypatch.setattr("sitegen.store.connection.opened.__defaults__", ("10MB",))
-    monkeypatch.setattr("sitegen.store.connection.shut.__defaults__", ((), "10MB", 2))
     with pytest.raises(SitegenError, match=r"long \(50000 steps\) do not fit"):
         rows(shelf, "SELECT row FROM steps")
 
