@@ -34,7 +34,7 @@ class TimedOutError(Exception):
 
 
 def opened(memory: str = "", threads: int = THREADS) -> Connection:
-    """A connection for our own SQL: reads the archive's Parquet files."""
+    """A connection for our own SQL: reads the archive's Parquet files. `memory`: MEMORY unless told."""
     connection = duckdb.connect(":memory:", config={"threads": threads, "memory_limit": memory or MEMORY})
     _open.add(connection)
     _plain(connection)
@@ -53,7 +53,7 @@ def _close_all() -> None:
 
 
 def shut(paths: Sequence[str] = (), memory: str = "", threads: int = THREADS) -> Connection:
-    """A connection for SQL of others, with `memory` or MEMORY. `paths` are the only files it can read; none by default."""
+    """A connection for SQL of others. `paths` are the only files it can read; none by default."""
     connection = opened(memory, threads)
     connection.execute("SET allowed_paths = $paths", {"paths": list(paths)})
     connection.execute("SET enable_external_access = false")
