@@ -67,6 +67,8 @@ def joined_attempts(
                 number[s][where] = len(attempts) - 1
             else:
                 number[s][where] = _spread(staged[s].records.steps[where], joined, attempts)
+                if len(joined) > 1:
+                    _settle(staged, s, where, joined, attempts, number[s], spool)
             for i in np.unique(number[s][where]):
                 mine = where[number[s][where] == i]
                 _grow(attempts[int(i)], s, segment, staged[s].records.steps[mine], mine)
@@ -184,6 +186,35 @@ def _spread(steps: Ints, joined: list[int], attempts: list[Attempt]) -> Ints:
     for i in joined:
         result[steps >= attempts[i].steps[0]] = i
     return result
+
+
+def _settle(
+    staged: Sequence[Staged],
+    s: int,
+    where: Ints,
+    joined: Sequence[int],
+    attempts: Sequence[Attempt],
+    number: Ints,
+    spool: Spool,
+) -> None:
+    """Of the attempts that trained a step give each record to the last whose values it has, in `number`.
+
+    A tracker that keeps the first of a step logged twice holds values of an attempt and goes on in the next.
+    """
+    for record in where.tolist():
+        step = int(staged[s].records.steps[record])
+        holding = [i for i in joined if step in attempts[i].places]
+        if len(holding) > 1:
+            mine = values_at(staged[s], record, spool)
+            fits = [i for i in holding if _unlike(mine, staged, attempts[i].places[step], spool) == 0]
+            number[record] = fits[-1] if fits else number[record]
+
+
+def _unlike(mine: Mapping[str, float], staged: Sequence[Staged], place: tuple[int, int], spool: Spool) -> int:
+    """How many values differ from those of the record of another source at `place`."""
+    other = values_at(staged[place[0]], place[1], spool)
+    names = sorted(mine.keys() & other.keys())
+    return int((~same(np.array([mine[n] for n in names]), np.array([other[n] for n in names]))).sum())
 
 
 def order(staged: Sequence[Staged], attempts: Sequence[Attempt]) -> NDArray[np.int64]:

@@ -182,7 +182,9 @@ def _groups(
             described[place].append(each)
     single = len(listing.files) == len(free) == 1 and not listing.files[0].folder
     found = (
-        [grouping.Group(each.path, (each,)) for each in free] if single else grouping.group(free, relating)
+        [grouping.Group(grouping.root_name([each]), (each,)) for each in free]
+        if single
+        else grouping.group(free, relating)
     )
     return [*(grouping.Group(place, tuple(described[place])) for place in sorted(tomls)), *found]
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from sitegen.archive.ids import stem
+from sitegen.archive.ids import EVENTS, stem
 from sitegen.archive.layout import ATTEMPT, home, is_inside
 from sitegen.archive.peek import Relation
 from sitegen.archive.walk import Found
@@ -111,7 +111,7 @@ def _folder(where: str, files: list[Found], relate: Relate) -> list[Group]:
         inside = [each for each in files if each.folder]
         if len(direct) != 1 or inside:
             return _runs_itself(direct, inside, relate)
-        return [Group(direct[0].path, tuple(direct))]
+        return [Group(root_name(direct), tuple(direct))]
     if len(files) == 1 or not _contradiction(files, relate):
         return [Group(_name(where, files), tuple(files))]
     return _collection(where, files, relate)
@@ -133,7 +133,7 @@ def _runs_itself(direct: list[Found], inside: list[Found], relate: Relate) -> li
             joined.append(list(part))
         else:
             friend.extend(part)
-    return [Group(_root_name(part), tuple(sorted(part, key=lambda f: f.path))) for part in joined]
+    return [Group(root_name(part), tuple(sorted(part, key=lambda f: f.path))) for part in joined]
 
 
 def _belongs(part: Sequence[Found], other: Sequence[Found], relate: Relate) -> bool:
@@ -145,8 +145,11 @@ def _belongs(part: Sequence[Found], other: Sequence[Found], relate: Relate) -> b
     return any(relate(a, b) in wanted for a in part for b in other)
 
 
-def _root_name(files: Sequence[Found]) -> str:
+def root_name(files: Sequence[Found]) -> str:
+    """Path that names a run of files directly in RUNS; "" where none of them says more than RUNS does."""
     stems = {stem(each.name) for each in files}
+    if stems == {EVENTS}:
+        return ""
     return files[0].path if len(stems) == 1 and not any(each.folder for each in files) else ""
 
 

@@ -16,9 +16,10 @@ from collections.abc import Iterable
 MAX = 100
 _PACKED = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
 _ROTATED = re.compile(r"(?<=\.)(log|txt|out|err|jsonl)\.\d{1,4}$", re.IGNORECASE)
-_EVENTS = re.compile(r"(^|\.)tfevents\.\d")  # events.out.tfevents.<time>.<host>…
+EVENTS = "events"
+_TFEVENTS = re.compile(r"(^|\.)tfevents\.\d")  # events.out.tfevents.<time>.<host>…
 _SUFFIX = re.compile(
-    r"\.(log|txt|out|err|jsonl|json|ndjson|md|markdown|ipynb|console|stdout|stderr)$", re.IGNORECASE
+    r"\.(log|txt|out|err|jsonl|json|ndjson|md|markdown|ipynb|console|stdout|stderr|wandb)$", re.IGNORECASE
 )
 
 
@@ -28,8 +29,8 @@ def stem(name: str) -> str:
     TensorBoard shows all event files of a folder as one run, and so they have one stem.
     """
     short = _PACKED.sub("", name)
-    if _EVENTS.search(short):
-        return "events"
+    if _TFEVENTS.search(short):
+        return EVENTS
     short = _ROTATED.sub(r"\1", short)
     short = _SUFFIX.sub("", short)
     return short or name

@@ -20,7 +20,8 @@ from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Records, Staged
 from sitegen.model import Floats, Ints, Segment
 
-_RANK = {"filelogger": 0, "seed-metrics": 1, "seed-debug": 3}  # whose value wins; others 2
+# whose value wins; others 2. Those with every digit come first, float32 last
+_RANK = {"filelogger": 0, "seed-metrics": 1, "wandb": 1, "seed-debug": 3, "tensorboard": 3}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sitegen.ingest import jsonl
 from sitegen.ingest.seed_metrics import STEP_KEYS
 from sitegen.ingest.source import Source
 
-_LOGS = (".log", ".out", ".txt", ".jsonl", ".ipynb")
+_LOGS = (".log", ".out", ".txt", ".jsonl", ".ipynb", ".wandb")
 _PACKED = (".gz", ".zst")
 _ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz", ".tar.gz", ".tar.zst", ".bz2", ".xz")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard"}
@@ -36,7 +36,8 @@ def why(each: Found, source: Source) -> Problem | None:
     if not head:
         what = "the file is empty" if not each.size else "the file unpacks to nothing"
         logs = tuple(f"{log}{pack}" for log in _LOGS for pack in ("", *_PACKED))
-        return Problem(each.path, None, "empty", what, _AGAIN) if name.endswith((*logs, *_PACKED)) else None
+        logged = name.endswith((*logs, *_PACKED)) or ".tfevents." in name
+        return Problem(each.path, None, "empty", what, _AGAIN) if logged else None
     inner = next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None)
     if inner:
         what = f"packed twice: what is in it is {inner} data again"

@@ -21,6 +21,8 @@ from sitegen.ingest import (
     seed_metrics,
     tensorboard,
     trackers,
+    wandb_files,
+    wandb_log,
 )
 from sitegen.ingest.source import Member, Part, Source, SourceRefused, SourceTooLarge
 from sitegen.model import Batch
@@ -79,6 +81,8 @@ class Store(Protocol):
 FORMATS: tuple[Format, ...] = (
     filelogger,
     tensorboard,
+    wandb_log,
+    wandb_files,
     mlflow_db,
     trackers,
     notebook,

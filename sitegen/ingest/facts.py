@@ -30,6 +30,12 @@ _GPU_MEMORY = re.compile(
 MAX_COMMAND = 8000
 
 
+def gpu_name(text: str) -> str:
+    """The short name of a GPU, such as A800, where `text` holds one that is known; else `text`."""
+    match = _GPU.search(text)
+    return match[1] if match else text
+
+
 class Facts:
     """Facts found so far; the first mention counts, for planned steps the last."""
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
-from sitegen.ingest.tfrecord import Damage
+from sitegen.ingest.damage import Damage
 
 SHOWN = 5
-_COPY = "Copy the file again if you can; what is left of it was read."
 
 
 @dataclass
@@ -40,7 +39,7 @@ class Notes:
 
     def problems(self, damage: Damage, numbers: int) -> tuple[Problem, ...]:
         """Everything noted, and what was wrong with the framing."""
-        found = [*framing(self.path, damage)]
+        found = [*damage.problems(self.path)]
         for offset, why in self._bad:
             found.append(self._told("malformed", f"the record at byte {offset} is no event: {why}"))
         if self._bad_more:
@@ -60,25 +59,3 @@ class Notes:
 
     def _told(self, kind: str, what: str, hint: str = "") -> Problem:
         return Problem(self.path, None, kind, what, hint)
-
-
-def framing(path: str, damage: Damage) -> list[Problem]:
-    """Problems for what `tfrecord` could not hand out."""
-    found = []
-    for start, end in damage.holes[:SHOWN]:
-        what = f"damaged from byte {start} to byte {end}: no record could be found there; the rest was read"
-        found.append(Problem(path, None, "damaged", what, _COPY))
-    if (more := len(damage.holes) - SHOWN) > 0:
-        found.append(Problem(path, None, "damaged", f"{more} more places are damaged", _COPY))
-    if damage.wrong:
-        where = ", ".join(map(str, damage.wrong[:SHOWN])) + (", …" if len(damage.wrong) > SHOWN else "")
-        what = f"the check sum of {len(damage.wrong)} records is wrong, at byte {where}; they were left out"
-        found.append(Problem(path, None, "damaged", what, _COPY))
-    for offset, size in damage.long[:SHOWN]:
-        what = f"the record at byte {offset} is {size >> 20} MB long and was passed over"
-        found.append(Problem(path, None, "too-long", what))
-    if damage.torn is not None:
-        what = f"the file ends within the record at byte {damage.torn}; what precedes was read"
-        hint = "Copy the file again if the run goes on; else nothing can be done."
-        found.append(Problem(path, None, "truncated", what, hint))
-    return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from struct import unpack_from
 
 from sitegen.ingest import tbtext, tfrecord
+from sitegen.ingest.damage import Damage
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.jsonl import LAST_STEP
 from sitegen.ingest.jsonrows import Found, Records
@@ -33,7 +34,7 @@ def sniff(path: str, head: bytes) -> bool:
 def read(source: Source) -> Iterator[Batch]:
     """Step records in file order, then configuration, facts and what could not be read."""
     faults = Faults(source.path, "record")
-    damage, notes = tfrecord.Damage(), Notes(source.path)
+    damage, notes = Damage(), Notes(source.path)
     steps = _Steps(notes)
     records = Records(faults)
     with source.open() as stream:

@@ -8,7 +8,7 @@ is right.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from struct import Struct
 from typing import BinaryIO
 
@@ -16,22 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitegen.ingest import crc32c
+from sitegen.ingest.damage import Damage
 from sitegen.ingest.source import BLOCK, MAX_LINE
 from sitegen.model import Ints
 
 _LENGTH = Struct("<Q").unpack_from
 HEADER, FOOTER = 12, 4
 _WINDOW = 1 << 16  # places looked at together for the next header
-
-
-@dataclass(slots=True)
-class Damage:
-    """What was wrong with the framing; offsets are bytes of the unpacked file."""
-
-    wrong: list[int] = field(default_factory=list)  # records whose data does not match its check sum
-    holes: list[tuple[int, int]] = field(default_factory=list)  # from, to: no record could be found between
-    long: list[tuple[int, int]] = field(default_factory=list)  # offset and length of records passed over
-    torn: int | None = None  # offset of a last record that has no end
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +127,7 @@ class _Walk:
         self._at = len(self._data)
 
     def _hole(self, start: int, end: int) -> None:
-        holes, start, end = self._damage.holes, start + self._offset, end + self._offset
-        if holes and holes[-1][1] == start:
-            start = holes.pop()[0]
-        holes.append((start, end))
+        self._damage.hole(start + self._offset, end + self._offset)
 
     def _resume(self) -> None:
         """Go to the next place that begins with a length and its check sum, or to the end."""

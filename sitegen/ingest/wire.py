@@ -26,14 +26,22 @@ def fields(data: bytes, at: int = 0, end: int | None = None) -> Iterator[tuple[i
     """
     end = len(data) if end is None else end
     while at < end:
-        key, at = varint(data, at, end)
+        key = data[at]
+        if key < 0x80:
+            at += 1
+        else:
+            key, at = varint(data, at, end)
         number, kind = key >> 3, key & 7
         if kind == VARINT:
             value, at = varint(data, at, end)
             yield number, kind, value, at
             continue
         if kind == BYTES:
-            size, at = varint(data, at, end)
+            if at < end and data[at] < 0x80:
+                size = data[at]
+                at += 1
+            else:
+                size, at = varint(data, at, end)
         elif kind in _FIXED:
             size = _FIXED[kind]
         else:

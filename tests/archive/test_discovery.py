@@ -184,10 +184,10 @@ def test_rotated_logs_are_one_run(made: Made) -> None:
 
 def test_what_is_recognised_and_not_read_is_told_with_its_run(made: Made) -> None:
     made.console("a/train.log", curve(1, 6))
-    made.file("a/wandb/run-20260105_100000-abcd1234/run-abcd1234.wandb", b":W&B\xe1\xbe\x00")
+    made.file("a/swanlog/run-20260105_100000-abcd1234/run-abcd1234.swanlab", b":SWL\xd6\xe1\x02")
     assert made.ids() == ["a"]
     assert [(p.path, p.kind) for p in made.run().problems] == [
-        ("a/wandb/run-20260105_100000-abcd1234/run-abcd1234.wandb", "unsupported")
+        ("a/swanlog/run-20260105_100000-abcd1234/run-abcd1234.swanlab", "unsupported")
     ]
 
 
@@ -361,4 +361,4 @@ def test_one_run_in_the_formats_of_all_trackers_is_one_run(made: Made, corpus: P
     archive.update(corpus / "trackers", made.home)
     (run,) = made.archive.runs()
     assert [(s.first, s.last) for s in made.archive.run(run).segments] == [(0, 40), (38, 61)]
-    assert set(kinds(made.archive.run(run).problems)) == {"unsupported", "cut"}
+    assert set(kinds(made.archive.run(run).problems)) == {"unsupported", "cut", "lost"}

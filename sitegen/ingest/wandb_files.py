@@ -1,0 +1,133 @@
+"""What W&B keeps beside its log in `files/`: configuration, metadata, requirements and summary.
+
+The summary repeats the last values of history; it is claimed, so that nobody takes it for a step record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import islice
+
+import yaml
+
+from sitegen.errors import Problem
+from sitegen.ingest import jsonl, literals
+from sitegen.ingest.facts import gpu_name
+from sitegen.ingest.source import Source
+from sitegen.ingest.wandb_about import command
+from sitegen.model import Batch
+
+NAME = "wandb-files"
+MAX_BYTES = 4 << 20
+MAX_SETTINGS = 20_000
+_CONFIG = re.compile(rb"^(?:wandb_version: 1|_wandb:)\s*$", re.MULTILINE)
+_VALUE = re.compile(rb"^\S.*:\s*\n(?: +desc:.*\n)? +value:", re.MULTILINE)
+_SWANLAB = re.compile(rb"^ +sort: \d", re.MULTILINE)
+_PINNED = re.compile(
+    r"^(verl|torch|vllm|sglang|transformers|ray|megatron-core)==(\S{1,80})\s*$", re.MULTILINE
+)
+_METADATA = (b'"startedAt"', b'"executable"', b'"heartbeatAt"', b'"codePath"', b'"program"')
+
+
+def sniff(path: str, head: bytes) -> bool:
+    """Whether the file is one of the four."""
+    return _is_config(head) or _is_requirements(path) or _is_metadata(head) or _is_summary(path, head)
+
+
+def _is_config(head: bytes) -> bool:
+    return bool(_VALUE.search(head) and _CONFIG.search(head)) and not _SWANLAB.search(head)
+
+
+def _is_requirements(path: str) -> bool:
+    return path.endswith("files/requirements.txt")
+
+
+def _is_metadata(head: bytes) -> bool:
+    start = head.lstrip()[:1] == b"{"
+    return start and b'"os"' in head and b'"python"' in head and sum(mark in head for mark in _METADATA) >= 2
+
+
+def _is_summary(path: str, head: bytes) -> bool:
+    named = path.rpartition("/")[2] == "wandb-summary.json"
+    return head.lstrip()[:1] == b"{" and (named or (b'"_wandb"' in head and b'"runtime"' in head))
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """One batch with the configuration or the facts; a file that cannot be read becomes a problem."""
+    with source.open() as stream:
+        raw = stream.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        yield _problem(source, "too-large", f"larger than {MAX_BYTES >> 20} MiB and was not read")
+        return
+    try:
+        if _is_config(raw):
+            yield Batch(config=_config(raw))
+        elif _is_requirements(source.path):
+            yield Batch(facts=_versions(raw))
+        elif not _is_summary(source.path, raw):
+            yield Batch(facts=_facts(jsonl.loads(raw)))
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        yield _problem(source, "malformed", f"cannot be read: {str(error).splitlines()[0][:200]}")
+
+
+def _problem(source: Source, kind: str, what: str) -> Batch:
+    return Batch(problems=(Problem(source.path, None, kind, what),))
+
+
+def _config(raw: bytes) -> dict[str, str]:
+    """Settings of a config.yaml; each lies under `value` of its name. Raises ValueError and YAMLError."""
+    words = raw.decode("utf-8", "replace")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(words, Loader=loader)):
+        raise ValueError("an alias stands for other parts of the file, which W&B never writes")
+    whole = yaml.load(words, Loader=loader)  # noqa: S506 - both are safe loaders
+    if not isinstance(whole, dict):
+        raise ValueError("there are no settings in it")
+    found: dict[str, str] = {}
+    for name, held in whole.items():
+        if isinstance(held, Mapping) and "value" in held and not str(name).startswith("_wandb"):
+            leaves = literals.flatten(literals.of_json(held["value"]), str(name))
+            found.update(islice(leaves, MAX_SETTINGS))
+    return found
+
+
+def _versions(raw: bytes) -> dict[str, str]:
+    """Versions of the packages that decide how a run trains, as facts such as `verl_version`."""
+    found = (match.groups() for match in _PINNED.finditer(raw.decode("utf-8", "replace")))
+    return {f"{name}_version": version for name, version in found}
+
+
+def _facts(whole: object) -> dict[str, str]:
+    """Code and machine of a wandb-metadata.json. Host, user and e-mail address are of no use here."""
+    if not isinstance(whole, dict):
+        raise ValueError("it is not a JSON object")
+    git = whole.get("git")
+    arguments = whole.get("args")
+    found = {
+        "commit": _text(git.get("commit")) if isinstance(git, dict) else "",
+        "remote": _text(git.get("remote")) if isinstance(git, dict) else "",
+        "python": _text(whole.get("python")),
+        "cuda": _text(whole.get("cudaVersion") or whole.get("cuda_version") or whole.get("cuda")),
+        "gpu": gpu_name(_text(whole.get("gpu"))),
+        "gpus": _text(whole.get("gpu_count") or whole.get("gpuCount")),
+        "first_time": _seconds(_text(whole.get("startedAt"))),
+        "command": command(
+            _text(whole.get("program")), [str(a) for a in arguments] if isinstance(arguments, list) else []
+        ),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _text(value: object) -> str:
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+
+def _seconds(stamp: str) -> str:
+    """Unix seconds of an ISO time, which W&B writes in UTC; "" for text that is none."""
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return ""
+    return repr((moment if moment.tzinfo else datetime.fromisoformat(f"{stamp}+00:00")).timestamp())
