@@ -93,7 +93,7 @@ def _sound(block: bytes, at: int) -> bool:
     end = at + _PIECE + length
     if not _FULL <= kind <= _LAST or end > len(block):
         return False
-    return crc32(block[at + _PIECE : end], _SEEDS[kind]) == sum_
+    return crc32(block[at + _PIECE : end], _SEEDS[kind]) == int(sum_)
 
 
 def _after(block: bytes, at: int) -> int:

@@ -98,6 +98,6 @@ class Notes:
                 Problem(self.path, None, "unsupported", f"{more} more tables or media are not read yet")
             )
         if self.stats:
-            what = f"the machine's state (GPU, CPU, network; {self.stats} records) was recognised and is not read"
+            what = f"the state of GPU, CPU and network ({self.stats} records) was recognised and is not read"
             found.append(Problem(self.path, None, "unsupported", what))
         return found
