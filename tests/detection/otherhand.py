@@ -1,5 +1,5 @@
-"""Runs written a second time, in another manner: plain formulas and Gaussian noise, as somebody would who knows
-only the names of verl's metrics. What the rules do on both is less likely to be a fit to one of them.
+"""Runs written a second time, in another manner: plain formulas and Gaussian noise, as somebody would who
+knows only the names of verl's metrics. What the rules do on both is less likely to be a fit to one of them.
 
 `Draft` is one run being written: an array per plain word. `logged` gives it verl's names.
 """
