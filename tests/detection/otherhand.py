@@ -309,6 +309,14 @@ def two_jumps(d: Draft) -> None:
     d["kl"] = d["kl"] * (1 + 0.5 * up)
 
 
+def steady_kl(d: Draft) -> None:
+    """The score levels off early, the KL goes on at the pace it had."""
+    learned = 1 - np.exp(-d.part * 8)
+    d["score"] = 0.25 + 0.4 * learned
+    d["val"] = d["score"] - 0.02
+    d["kl"] = 0.002 + d.rng.uniform(0.1, 0.35) * d.part
+
+
 def waves(d: Draft) -> None:
     """Epochs show in the score as gentle waves."""
     d["score"] = d["score"] + 0.02 * np.sin(2 * np.pi * d.part * 8)
@@ -337,6 +345,7 @@ HEALTHY = {
         "long-plateau": long_plateau,
         "late-learner": late_learner,
         "two-jumps": two_jumps,
+        "steady-kl": steady_kl,
         "waves": waves,
     }.items()
 }
