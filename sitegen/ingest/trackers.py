@@ -19,6 +19,7 @@ HINT = (
     "This version does not read this format yet; the console log or the FileLogger JSONL of the run is read."
 )
 _MLFLOW_METRIC = re.compile(rb"\A(\d{10,16} \S+ -?\d+\r?\n)+")
+_VALIDATION = re.compile(r"val_step\d+\.json")
 _CLEARML = re.compile(rb'\A\s*\{[^\n]*"(?:metric|variant)"[^\n]*"iter"', re.DOTALL)
 
 
@@ -82,9 +83,9 @@ def _generations(head: bytes) -> str | None:
 
 def _store(parts: list[str], head: bytes) -> str | None:
     if "metrics" in parts[:-1] and _MLFLOW_METRIC.match(head):
-        return "an MLflow file store"
-    if "mlruns" in parts[:-1]:
-        return "an MLflow file store"
+        return "a metric of an MLflow file store without the run's meta.yaml"
+    if _VALIDATION.fullmatch(parts[-1]) and head.lstrip().startswith(b"["):
+        return "a table of validation samples in MLflow"
     if ".hydra" in parts[:-1]:
         return "a Hydra configuration"
     return None

@@ -1,0 +1,185 @@
+"""Trackio's database (`<project>.db`): a record of metrics per row as JSON, each run a source of its own.
+
+NaN and infinities are texts in the JSON. Nothing is lost, repeated steps included.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sitegen.ingest import jsonl, samples, settings, sqlite
+from sitegen.ingest.jsonfaults import Faults
+from sitegen.ingest.source import Part, Source, SourceRefused
+from sitegen.model import Batch
+
+NAME = "trackio"
+_NEEDED = {"run_name", "step", "metrics"}
+_FACTS = {"_Username": "user", "_Group": "group"}
+
+
+def sniff(path: str, head: bytes) -> bool:
+    """Whether the file is an SQLite database."""
+    return head.startswith(sqlite.MAGIC)
+
+
+def beside(path: str) -> tuple[str, ...]:
+    """What SQLite keeps beside the database, and the lock that Trackio's processes share."""
+    return (*sqlite.beside(path), f"{path.removesuffix('.db')}.lock")
+
+
+def holds(source: Source) -> bool:
+    """Whether the database has Trackio's table of metrics."""
+    try:
+        with sqlite.opened(source) as connection:
+            return sqlite.columns(connection, "metrics") >= _NEEDED
+    except sqlite3.Error:
+        return False
+
+
+def parts(source: Source) -> tuple[Part, ...]:
+    """Runs in the order in which they began to log."""
+    try:
+        with sqlite.opened(source) as connection:
+            key = _key(connection)
+            asked = f"SELECT {key}, run_name FROM metrics GROUP BY 1 ORDER BY min(rowid)"  # noqa: S608 - ours
+            return tuple(Part(str(run), str(name)) for run, name in connection.execute(asked))
+    except (sqlite3.Error, SourceRefused, OSError):
+        return ()
+
+
+def _key(connection: sqlite3.Connection) -> str:
+    """Column that tells runs apart: versions before 0.9 know a run by its name only."""
+    return "run_id" if "run_id" in sqlite.columns(connection, "metrics") else "run_name"
+
+
+def digest(source: Source) -> str:
+    """Hash of all rows that belong to the run. Raises OSError."""
+    found = hashlib.sha256()
+    try:
+        with sqlite.opened(source) as connection:
+            run = _Run(connection, source)
+            for row in (run.config(), *run.rows()):
+                found.update(repr(row).encode("utf-8", "surrogatepass"))
+    except sqlite3.Error as error:
+        found.update(repr((error, sqlite.state(source))).encode())
+    return found.hexdigest()
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """One run: its configuration, then its records in the order in which they were logged."""
+    kept = False
+    try:
+        before = sqlite.state(source)
+        with sqlite.opened(source) as connection:
+            for batch in _Run(connection, source).batches():
+                kept = kept or batch.rows is not None
+                yield batch
+        if sqlite.state(source) != before:
+            yield Batch(problems=(sqlite.changing(source.path),))
+    except sqlite3.Error as error:
+        yield Batch(problems=(sqlite.damaged(source.path, error, kept),))
+
+
+@dataclass
+class _Run:
+    """One run of an open database."""
+
+    connection: sqlite3.Connection
+    source: Source
+    error: sqlite3.Error | None = None
+
+    def config(self) -> dict[str, object]:
+        """The configuration, empty where there is none."""
+        if not {"config", "run_name"} <= sqlite.columns(self.connection, "configs"):
+            return {}
+        known = "run_id" in sqlite.columns(self.connection, "configs")
+        key = "run_id" if known and _key(self.connection) == "run_id" else "run_name"
+        row = self.connection.execute(
+            f"SELECT config FROM configs WHERE {key} = ?",  # noqa: S608 - names are ours
+            (self.source.part,),
+        ).fetchone()
+        try:
+            found = jsonl.loads(_bytes(row[0])) if row else {}
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """(row, time, step, JSON) by row; of damaged data the rows before the damage."""
+        has = sqlite.columns(self.connection, "metrics")
+        time = "timestamp" if "timestamp" in has else "NULL"
+        asked = (
+            f"SELECT rowid, {time}, step, metrics FROM metrics NOT INDEXED "  # noqa: S608 - ours
+            f"WHERE {_key(self.connection)} = ? ORDER BY rowid"
+        )
+        return self.connection.execute(asked, (self.source.part,))
+
+    def batches(self) -> Iterator[Batch]:
+        """Facts and configuration, rows, and what could not be read."""
+        config = self.config()
+        said = settings.flat({key: value for key, value in config.items() if not key.startswith("_")})
+        yield Batch(config=said, facts=self._facts(config))
+        faults = Faults(self.source.path)
+        any_rows = False
+        for batch in samples.batches(self._records(faults), faults):
+            any_rows = True
+            yield batch
+        problems = faults.problems()
+        if self.error is not None:
+            problems = (*problems, sqlite.damaged(self.source.path, self.error, any_rows))
+        if problems:
+            yield Batch(problems=problems)
+
+    def _facts(self, config: dict[str, object]) -> dict[str, str]:
+        facts = {fact: str(config[key]) for key, fact in _FACTS.items() if config.get(key)}
+        name = self.connection.execute(
+            f"SELECT run_name FROM metrics WHERE {_key(self.connection)} = ? LIMIT 1",  # noqa: S608 - ours
+            (self.source.part,),
+        ).fetchone()
+        if name and name[0]:
+            facts |= {"title": str(name[0]), "experiment": str(name[0])}
+        facts["project"] = self.source.whole.rpartition("/")[2].removesuffix(".db")
+        return facts | {"run_id": self.source.part}
+
+    def _records(self, faults: Faults) -> Iterator[samples.Record]:
+        try:
+            for row, time, step, text in self.rows():
+                number = jsonl.whole(step)
+                try:
+                    values = jsonl.loads(_bytes(text))
+                except ValueError:
+                    faults.torn(_line(row), last=False, kept=False)
+                    continue
+                if number is None or not isinstance(values, dict):
+                    faults.bad(_line(row), f"its step is {str(step)[:80]}" if number is None else "no object")
+                    continue
+                yield _seconds(time), number, values
+        except sqlite3.Error as error:
+            self.error = error
+
+
+def _bytes(cell: object) -> bytes:
+    """JSON of a cell; raises ValueError for a cell that is neither text nor bytes."""
+    if isinstance(cell, bytes):
+        return cell
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "replace")
+    raise ValueError(type(cell).__name__)
+
+
+def _line(row: object) -> int:
+    return row if isinstance(row, int) else 0
+
+
+def _seconds(text: object) -> float:
+    """Unix seconds of an ISO time; without a zone it is UTC."""
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return math.nan
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
