@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from sitegen.ingest import (
     console,
+    csv_export,
     filelogger,
     markdown,
     mlflow_db,
@@ -89,6 +90,7 @@ FORMATS: tuple[Format, ...] = (
     mlflow_files,
     trackio,
     trackers,
+    csv_export,
     notebook,
     seed_metrics,
     seed_debug,

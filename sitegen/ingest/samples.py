@@ -17,6 +17,7 @@ from sitegen.model import Batch
 Sample = tuple[float, int, str, object]  # Unix seconds or NaN, step, name, value
 Record = tuple[float, int, Mapping[str, object]]  # Unix seconds or NaN, step, values
 
+NO_TIME = math.nan
 _VALUE = 24  # bytes that a value counts for, so that a batch is some hundred thousand values
 
 

@@ -94,7 +94,7 @@ def test_each_run_is_a_part_the_oldest_first(tmp_path: Path) -> None:
 def test_old_versions_know_a_run_by_its_name(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "math.db")
     connection.executescript(
-        "CREATE TABLE metrics (id INTEGER PRIMARY KEY, timestamp TEXT, run_name TEXT, step INT, metrics TEXT);"
+        "CREATE TABLE metrics (id INTEGER PRIMARY KEY, timestamp TEXT, run_name TEXT, step INT, metrics);"
         "INSERT INTO metrics VALUES (1, '2026-01-01T00:00:00', 'my/run', 1, '{\"x\": 0.5}');"
         "CREATE TABLE configs (id INTEGER PRIMARY KEY, run_name TEXT, config TEXT);"
         "INSERT INTO configs VALUES (1, 'my/run', '{\"lr\": 1e-06}');"
