@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from sitegen.ingest import (
+    clearml,
     console,
     csv_export,
     filelogger,
@@ -33,6 +34,7 @@ from sitegen.model import Batch
 __all__ = [
     "FORMATS",
     "HEAD",
+    "Doubted",
     "Format",
     "Part",
     "Source",
@@ -68,11 +70,16 @@ class Spread(Protocol):
 
 
 @runtime_checkable
-class Store(Protocol):
-    """A format whose file holds several runs."""
+class Doubted(Protocol):
+    """A format that the head of a file cannot tell for sure."""
 
     def holds(self, source: Source) -> bool:
-        """A second look at a file that `sniff` claims, for what its head cannot tell."""
+        """A second look at a file that `sniff` claims."""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """A format whose file holds several runs."""
 
     def parts(self, source: Source) -> tuple[Part, ...]:
         """The runs of the file, oldest first; none where it cannot be read, and `read` then says why."""
@@ -89,6 +96,7 @@ FORMATS: tuple[Format, ...] = (
     mlflow_db,
     mlflow_files,
     trackio,
+    clearml,
     trackers,
     csv_export,
     notebook,
@@ -112,7 +120,7 @@ def sniff(source: Source, find: Callable[[str], Member | None] = lambda path: No
 
 
 def _holds(form: Format, source: Source, find: Callable[[str], Member | None]) -> bool:
-    if not isinstance(form, Store):
+    if not isinstance(form, Doubted):
         return True
     near = form.beside(source.path) if isinstance(form, Spread) else ()
     members = tuple(member for member in map(find, near) if member is not None)

@@ -43,11 +43,6 @@ def sniff(path: str, head: bytes) -> bool:
     return bool(steps) and steps.count(None) * 2 < len(steps)
 
 
-def holds(source: Source) -> bool:
-    """Nothing more to look at than the head."""
-    return True
-
-
 def parts(source: Source) -> tuple[Part, ...]:
     """Runs of a file that has several, in the order in which they come."""
     try:

@@ -20,7 +20,6 @@ HINT = (
 )
 _MLFLOW_METRIC = re.compile(rb"\A(\d{10,16} \S+ -?\d+\r?\n)+")
 _VALIDATION = re.compile(r"val_step\d+\.json")
-_CLEARML = re.compile(rb'\A\s*\{[^\n]*"(?:metric|variant)"[^\n]*"iter"', re.DOTALL)
 
 
 def sniff(path: str, head: bytes) -> bool:
@@ -67,8 +66,6 @@ def _dump(head: bytes) -> str | None:
         return "an MLflow trace"
     if b'"trackio"' in start and b'"session"' in start:
         return "a Trackio trace"
-    if _CLEARML.match(start):
-        return "ClearML offline metrics"
     return _generations(head)
 
 

@@ -71,7 +71,8 @@ def test_facts_settings_and_names(tmp_path: Path) -> None:
     assert reading.config["trainer.nnodes"] == "2"
     assert reading.facts == {
         "commit": "b" * 40, "run_id": "abc", "title": "grpo 'x'", "experiment": "grpo 'x'", "project": "math",
-        "user": "ann", "tracker_status": "FINISHED", "first_time": "1767225600.0", "last_time": "1767225660.0",
+        "user": "ann", "tracker_status": "FINISHED", "first_time": "1767225600.0",
+        "last_time": "1767225660.0",
     }  # fmt: skip
     assert reading.kinds == ["cut"]
 
