@@ -58,7 +58,7 @@ def holds(source: Source) -> bool:
     try:
         with _Session.opened(source) as session:
             return session.has(_METRICS) and session.has(_TASK)
-    except _DAMAGED:
+    except (*_DAMAGED, OSError):
         return _METRICS.encode() in source.head(1 << 16)
 
 
@@ -68,8 +68,16 @@ def read(source: Source) -> Iterator[Batch]:
         with _Session.opened(source) as session:
             yield from session.batches()
     except _DAMAGED as error:
-        what = f"the zip is damaged ({error}); what precedes was read"
-        yield Batch(problems=(Problem(source.path, None, "damaged", what, "Copy it again if you can."),))
+        yield Batch(problems=(_damaged(source.path, error),))
+    except OSError as error:  # what a zip packed with bzip2 raises; else a file that may not be read
+        if source.head(4) != _ZIP:
+            raise
+        yield Batch(problems=(_damaged(source.path, error),))
+
+
+def _damaged(path: str, error: Exception) -> Problem:
+    what = f"the zip is damaged ({error}); what precedes was read"
+    return Problem(path, None, "damaged", what, "Copy it again if you can.")
 
 
 @dataclass

@@ -28,8 +28,8 @@ TASK = {
 def scalar(step: object, name: str, value: object, time: int = 1767225600000) -> dict[str, object]:
     metric, variant = name.split("/", 1)
     return {
-        "timestamp": time, "type": "training_stats_scalar", "task": "offline-1", "iter": step, "metric": metric,
-        "variant": variant, "value": value, "method": "get",
+        "timestamp": time, "type": "training_stats_scalar", "task": "offline-1", "iter": step,
+        "metric": metric, "variant": variant, "value": value, "method": "get",
     }  # fmt: skip
 
 
