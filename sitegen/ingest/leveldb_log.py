@@ -12,8 +12,7 @@ from struct import Struct
 from typing import BinaryIO
 from zlib import crc32
 
-from sitegen.ingest.damage import Damage
-from sitegen.ingest.source import MAX_LINE
+from sitegen.ingest.damage import MAX_RECORD, Damage
 
 BLOCK = 32 << 10
 FILE_HEADER = 7  # bytes before the first piece: name, number and version of the writer
@@ -41,9 +40,9 @@ def records(stream: BinaryIO, damage: Damage) -> Iterator[tuple[int, bytes]]:
             parts = []
         elif parts:
             size += len(piece)
-            parts.append(piece if size <= MAX_LINE else b"")
-            if kind == _LAST and size > MAX_LINE:
-                damage.long.append((start, size))
+            parts.append(piece if size <= MAX_RECORD else b"")
+            if kind == _LAST and size > MAX_RECORD:
+                damage.long(start, size)
             elif kind == _LAST:
                 yield start, b"".join(parts)
             if kind == _LAST:

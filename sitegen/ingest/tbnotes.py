@@ -18,7 +18,7 @@ class Notes:
     config: dict[str, str] = field(default_factory=dict)
     _bad: list[tuple[int, str]] = field(default_factory=list)
     _bad_more: int = 0
-    _no_step: list[int] = field(default_factory=list)
+    _no_step: tuple[int, int] = (0, 0)  # how many, the first
     _others: dict[str, tuple[int, str, int]] = field(default_factory=dict)  # kind -> count, tag, step
 
     def malformed(self, offset: int, why: str) -> None:
@@ -30,7 +30,8 @@ class Notes:
 
     def no_step(self, step: int) -> None:
         """Numbers at a step that is none."""
-        self._no_step.append(step)
+        n, first = self._no_step
+        self._no_step = (n + 1, first if n else step)
 
     def other(self, kind: str, tag: str, step: int) -> None:
         """Something that is no number."""
@@ -44,8 +45,8 @@ class Notes:
             found.append(self._told("malformed", f"the record at byte {offset} is no event: {why}"))
         if self._bad_more:
             found.append(self._told("malformed", f"{self._bad_more} more records are no events"))
-        if self._no_step:
-            n, first = len(self._no_step), self._no_step[0]
+        n, first = self._no_step
+        if n:
             what = f"{n} events with numbers are at no step from -1 to 2^53 (the first at {first})"
             found.append(self._told("no-step", what))
         for kind, (count, tag, step) in self._others.items():

@@ -9,7 +9,8 @@ from struct import Struct, unpack_from
 
 from sitegen.ingest.wire import BYTES, FIXED32, FIXED64, VARINT, Malformed, fields, signed, text, varint
 
-FLOAT32, FLOAT64 = "<f", "<d"
+FLOAT32 = "<f"
+MAX_TEXT = 1 << 20  # bytes of a text that may hold settings
 _STRING = 7
 # DataType -> how an element lies in tensor_content
 _CONTENT = {
@@ -115,7 +116,7 @@ def _tensor(data: bytes, start: int, end: int, tag: str, plugin: str, content: b
         elif field == 4 and kind == BYTES and b > a and dtype in _CONTENT:
             found += _packed(a, b, _CONTENT[dtype])
         elif field == 8 and kind == BYTES:
-            strings.append(text(data, a, b))
+            strings.append(text(data, a, min(b, a + MAX_TEXT)))
         elif field in _TYPED or field == _HALVES:
             _typed(data, field, kind, a, b, dtype, found, plain)
     if dtype == _STRING:

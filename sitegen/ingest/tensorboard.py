@@ -23,6 +23,7 @@ from sitegen.ingest.wire import Malformed, varint
 from sitegen.model import Batch
 
 NAME = "tensorboard"
+MAX_TAGS = 20_000  # values of one record; more are no metrics but data
 _WALL, _STEP, _SUMMARY = 0x09, 0x10, 0x2A  # first byte of a field of an event
 
 
@@ -142,9 +143,10 @@ class _Steps:
             self.doubles += value.form != FLOAT32
             if found.step != self._step or value.tag in self._values or not self._values:
                 yield from self._turn(found.step, found.time)
-            self._values[value.tag] = value.number
+            if len(self._values) < MAX_TAGS:
+                self._values[value.tag] = value.number
         if len(scalars) == 1:
-            self._learn(data, *found.summary, scalars[0])
+            self._learn(data, found.summary[1], scalars[0])
 
     def _turn(self, step: int, time: float) -> Iterator[Found]:
         """Hand out the record so far and begin another."""
@@ -152,13 +154,13 @@ class _Steps:
         self._step, self._line, self._values = step, self.count, {}
         self._time = time if 0 < time < 1e11 else math.nan
 
-    def _learn(self, data: bytes, start: int, end: int, value: Value) -> None:
+    def _learn(self, data: bytes, end: int, value: Value) -> None:
         """Note how an event of one number looks, when nothing but its summary follows time and step."""
         if value.place < 0 or end != len(data) or data[0] != _WALL:
             return
         at = varint(data, 10, len(data))[1] if data[9] == _STEP else 9
         body = data[at:]
-        if body[0] != _SUMMARY or at + len(body) - (end - start) > start or len(self._layouts) > 10_000:
+        if body[0] != _SUMMARY or len(self._layouts) >= MAX_TAGS:
             return
         place = value.place - at
         size = {"<f": 4, "<i": 4, "<I": 4, "<d": 8, "<q": 8, "<Q": 8}.get(value.form)
@@ -170,4 +172,4 @@ class _Steps:
 
 def _key(body: bytes) -> bytes:
     """What tells tags apart: the bytes up to the end of the tag, where the lengths before it are short."""
-    return body[: 6 + body[5]]
+    return body[: 6 + body[5]] if len(body) > 5 else body

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitegen.ingest import crc32c
-from sitegen.ingest.damage import Damage
-from sitegen.ingest.source import BLOCK, MAX_LINE
+from sitegen.ingest.damage import MAX_RECORD, Damage
+from sitegen.ingest.source import BLOCK
 from sitegen.model import Ints
 
 _LENGTH = Struct("<Q").unpack_from
@@ -95,7 +95,7 @@ class _Walk:
         short = np.flatnonzero(lengths <= crc32c.LONGEST)
         sums = crc32c.masked(found.data, found.starts[short], lengths[short])
         wrong = short[sums != crc32c.stored(found.data, found.ends[short])]
-        self._damage.wrong += (found.starts[wrong] - HEADER + self._offset).tolist()
+        self._damage.wrong((found.starts[wrong] - HEADER + self._offset).tolist())
         kept = np.ones(len(lengths), dtype=np.bool_)
         kept[wrong] = False
         return Frames(found.data, self._offset, found.starts[kept], found.ends[kept])
@@ -110,7 +110,7 @@ class _Walk:
                 self._more()
         elif not _headers(self._data, np.array([self._at]))[0]:
             self._resume()
-        elif (length := _LENGTH(self._data, self._at)[0]) <= MAX_LINE and not self._ended:
+        elif (length := _LENGTH(self._data, self._at)[0]) <= MAX_RECORD and not self._ended:
             self._more()
         elif self._ended:
             self._tear()
@@ -154,7 +154,7 @@ class _Walk:
         if left > 0:
             self._damage.torn, self._ended = place, True
         else:
-            self._damage.long.append((place, length))
+            self._damage.long(place, length)
 
 
 def _headers(data: bytes, places: Ints) -> NDArray[np.bool_]:

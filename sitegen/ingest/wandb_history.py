@@ -13,6 +13,7 @@ _ITEM, _STEP = 1, 2  # fields of a history record
 _KEY, _NESTED, _JSON = 1, 2, 16  # fields of an item
 _PLAIN = b"\x12\x0a"  # first byte of an item that begins with its name
 _MAX_DEPTH = 16
+MAX_NAMES = 20_000  # remembered
 
 Values = dict[str, object]
 
@@ -61,7 +62,9 @@ class History:
                 key = data[a + 2 : stop]
                 name = names.get(key)
                 if name is None:
-                    name = names[key] = key.decode("utf-8", "replace")
+                    name = key.decode("utf-8", "replace")
+                    if len(names) < MAX_NAMES:
+                        names[key] = name
                 self._put(found, name, data[stop + 3 : b])
             else:
                 self._put(found, *_item(data, a, b))

@@ -139,6 +139,16 @@ def test_hparams_are_configuration() -> None:
     assert found.config == {"lr": "1e-06", "n": "8", "m": "qwen", "kl": "True"}
 
 
+@pytest.mark.parametrize("length", range(1, 30))
+def test_short_events_with_long_steps_are_read_like_others(length: int) -> None:
+    """A step of up to ten bytes, and less behind it than a tag needs."""
+    odd = record(
+        field(1, 1.0) + b"\x10" + b"\x80" * (min(length, 10) - 1) + b"\x01" + b"\x2a\x00" * (length % 3)
+    )
+    found = read(file(GOOD[0], odd, GOOD[1]))
+    assert [row for row in found.rows if row[1]] == ROWS[:2]
+
+
 # --- damage ----------------------------------------------------------------------------------
 
 GOOD = [event(step, scalar("a", step), scalar("b", 2 * step)) for step in range(1, 9)]
@@ -189,7 +199,7 @@ def test_a_sound_record_that_is_no_event_is_told() -> None:
 
 
 def test_a_record_longer_than_any_event_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitegen.ingest.tfrecord.MAX_LINE", 1000)
+    monkeypatch.setattr("sitegen.ingest.tfrecord.MAX_RECORD", 1000)
     monkeypatch.setattr("sitegen.ingest.tfrecord.BLOCK", 500)
     found = read(file(GOOD[0], record(bytes(3000)), GOOD[1]))
     assert found.rows == ROWS[:2]

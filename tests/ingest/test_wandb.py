@@ -234,7 +234,7 @@ def test_a_sound_record_that_makes_no_sense_is_told(tmp_path: Path) -> None:
 
 
 def test_a_record_longer_than_any_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitegen.ingest.leveldb_log.MAX_LINE", 2 * BLOCK)
+    monkeypatch.setattr("sitegen.ingest.leveldb_log.MAX_RECORD", 2 * BLOCK)
     found = read(framed(history(1, a=1), field(3, bytes(5 * BLOCK)), history(2, a=2)), tmp_path)
     assert (found.steps, found.kinds) == ([1, 2], ["too-long"])
 
