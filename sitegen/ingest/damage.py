@@ -13,7 +13,7 @@ _COPY = "Copy the file again if you can; what is left of it was read."
 
 @dataclass(slots=True)
 class Damage:
-    """Filled while reading: the first of each kind, the rest counted. Offsets are bytes of the unpacked file."""
+    """Filled while reading: the first of each kind, a count of the rest. Offsets are in unpacked bytes."""
 
     holes: list[tuple[int, int]] = field(default_factory=list)  # from, to: no record could be found between
     torn: int | None = None  # offset of a last record that has no end

@@ -12,7 +12,7 @@ from sitegen.metrics import glossary
 from sitegen.model import LogLine, Run
 
 #: Formats that hold numbers only: their silence about an error says nothing.
-NUMBERS_ONLY = frozenset({"filelogger", "seed-metrics"})
+NUMBERS_ONLY = frozenset({"filelogger", "seed-metrics", "tensorboard", "wandb", "wandb-files"})
 
 #: Columns of `runs` that are settings, and the configuration keys they are read from; the first number wins.
 SETTINGS: Mapping[str, tuple[str, ...]] = {

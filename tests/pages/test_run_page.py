@@ -154,6 +154,14 @@ def test_what_could_not_be_read_is_shown_with_its_place_and_a_hint() -> None:
     assert "fetch the full log from the cluster" in text
 
 
+def test_values_of_tensorboard_are_called_float32() -> None:
+    base = made_runs.sick()
+    assert "float32" not in rendered.page(base).html
+    events = replace(base.run.sources[0], path="math/events.out.tfevents.17.h.1.0", format="tensorboard")
+    html = rendered.page(replace(base, run=replace(base.run, sources=(*base.run.sources, events)))).html
+    assert html.count(">float32<") == 1
+
+
 def test_a_long_name_is_told_in_full() -> None:
     report = made_runs.long_name()
     assert f"<h1>{report.run.title}</h1>" in rendered.page(report).html
