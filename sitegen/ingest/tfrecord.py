@@ -22,7 +22,7 @@ from sitegen.model import Ints
 
 _LENGTH = Struct("<Q").unpack_from
 HEADER, FOOTER = 12, 4
-_WINDOW = 1 << 16  # places looked at together for the next header
+_WINDOW, _WIDEST = 1 << 8, 1 << 16  # places looked at together for the next header
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,14 @@ class _Walk:
 
     def _resume(self) -> None:
         """Go to the next place that begins with a length and its check sum, or to the end."""
-        start = self._at
+        start, window = self._at, _WINDOW
         while (at := self._at + 1) <= (last := len(self._data) - HEADER):
-            places = np.arange(at, min(at + _WINDOW, last + 1), dtype=np.int64)
+            places = np.arange(at, min(at + window, last + 1), dtype=np.int64)
             good = np.flatnonzero(_headers(self._data, places))
             self._at = int(places[good[0]] if len(good) else places[-1])
             if len(good):
                 break
+            window = min(2 * window, _WIDEST)
         else:
             self._at = len(self._data) if self._ended else self._at + 1
         self._hole(start, self._at)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from sitegen.ingest import console, leveldb_log
 from sitegen.ingest.damage import Damage
@@ -37,8 +38,13 @@ def read(source: Source) -> Iterator[Batch]:
     """Step records in file order with configuration and facts, and last what could not be read."""
     reader = _Reader(source)
     yield from reader.batches()
-    if reader.printed and not (source.file.parent / "files" / "output.log").is_file():
+    if reader.printed and not _output_log(source.file.parent):
         yield from _console(source)
+
+
+def _output_log(folder: Path) -> bool:
+    """Whether W&B's copy of the console's output lies below `folder`, packed or not."""
+    return any(any(place.glob("output.log*")) for place in (folder / "files", folder))
 
 
 class _Reader:
@@ -60,7 +66,8 @@ class _Reader:
             found = self._found(leveldb_log.records(stream, self._damage))
             while self._block.extend(found):
                 yield self._batch()
-        problems = (*self._notes.problems(), *self._damage.problems(self._source.path))
+        damage = self._damage.problems(self._source.path)
+        problems = (*self._notes.problems(damaged=bool(damage)), *damage)
         yield replace(self._batch(), problems=(*problems, *self._faults.problems()))
 
     def _batch(self) -> Batch:

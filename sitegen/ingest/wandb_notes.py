@@ -51,13 +51,13 @@ class Notes:
             else:
                 self._ignored_more += 1
 
-    def problems(self) -> tuple[Problem, ...]:
-        """Everything noted."""
-        return (*self._unreadable(), *self._lost(), *self._unread())
+    def problems(self, *, damaged: bool) -> tuple[Problem, ...]:
+        """Everything noted; a log that is damaged is not called empty."""
+        return (*self._unreadable(damaged), *self._lost(), *self._unread())
 
-    def _unreadable(self) -> list[Problem]:
+    def _unreadable(self, damaged: bool) -> list[Problem]:
         found = []
-        if not self.records:
+        if not self.records and not damaged:
             what = "no record was written to this file: the run ended before it began"
             found.append(Problem(self.path, None, "empty", what))
         if self._start:

@@ -156,9 +156,10 @@ def test_printed_lines_are_read_where_no_output_log_lies_beside(tmp_path: Path) 
     assert "ValueError: bad" in found.log[0].text
 
 
-def test_printed_lines_are_left_to_the_output_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["files/output.log", "files/output.log.gz", "output.log"])
+def test_printed_lines_are_left_to_the_output_log(place: str, tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "output.log").write_text("".join(CRASH))
+    (tmp_path / place).write_text("whatever is in it")
     assert read(framed(history(1, a=1), *map(printed, CRASH)), tmp_path).log == []
 
 
