@@ -28,8 +28,8 @@ _METRICS, _TASK, _LOG = "metrics.jsonl", "task.json", "log.jsonl"
 _MONITOR = ":monitor:"  # readings of the machine: their step is a time
 _SCRIPT = {
     "version_num": "commit",
-    "repository": "git_remote",
-    "branch": "git_branch",
+    "repository": "remote",
+    "branch": "branch",
     "entry_point": "source",
 }
 _TASK_BYTES = 32 << 20
@@ -237,7 +237,7 @@ def _config(task: dict[str, object]) -> dict[str, str]:
     for section, parameters in _entries(task.get("hyperparams")):
         for name, each in _entries(parameters):
             key = name.replace("/", ".")
-            found[key if section == "General" else f"{section}.{key}"] = settings.render(each.get("value"))
+            found[key if section == "General" else f"{section}.{key}"] = str(each.get("value"))
     return found
 
 

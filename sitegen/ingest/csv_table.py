@@ -88,7 +88,7 @@ def _wide(names: Sequence[str], taken: set[int | None], delimiter: str) -> Heade
             ends[(name[: end.start()], end[1])] = place
             continue
         owner, between, metric = name.rpartition(_BETWEEN) if of_chart else ("", "", name)
-        if not _EXTREME.search(metric) and metric not in STEPS:
+        if metric != "_step":
             columns.append(Column(place, owner, metric if between or not of_chart else name))
     pairs = [
         (ends[(name, "MIN")], ends[(name, "MAX")])

@@ -14,8 +14,8 @@ LARGEST = 1.7976931348623157e308  # stands for infinity in a database
 SYSTEM = "system/"  # hardware readings: their step is a count of readings
 _TAGS = {
     "mlflow.source.git.commit": "commit",
-    "mlflow.source.git.repoURL": "git_remote",
-    "mlflow.source.git.branch": "git_branch",
+    "mlflow.source.git.repoURL": "remote",
+    "mlflow.source.git.branch": "branch",
     "mlflow.source.name": "source",
     "mlflow.user": "user",
     "mlflow.note.content": "note",

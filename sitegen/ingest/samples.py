@@ -37,9 +37,12 @@ def records(samples: Iterable[Sample]) -> Iterator[Record]:
 
 
 def batches(found: Iterable[Record], faults: Faults) -> Iterator[Batch]:
-    """Rows of records; their lines are their numbers, from 1. What is no number is noted in `faults`."""
+    """Rows of records; their lines are their numbers, from 1. What is no number is noted in `faults`.
+
+    A record without values is none: it would look like training that went back to its step.
+    """
     rows = Records(faults)
-    for number, (time, step, values) in enumerate(found, 1):
+    for number, (time, step, values) in enumerate((each for each in found if each[2]), 1):
         if not -1 <= step <= LAST_STEP:
             faults.bad(number, f"its step is {step}")
             continue

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+import yaml
+
+from sitegen.ingest import literals
 
 MAX_KEYS = 20_000
-MAX_DEPTH = 32
-MAX_TEXT = 100_000
 
 
 def flat(tree: object, prefix: str = "") -> dict[str, str]:
     """Dotted key -> text of every leaf of nested objects; an empty object and a list are leaves."""
+    leaves = literals.flatten(literals.of_json(tree), prefix)
+    return dict(islice(leaves, MAX_KEYS))
+
+
+def of_yaml(raw: bytes) -> dict[str, str]:
+    """Settings of a W&B or SwanLab config.yaml; each lies under `value` of its name.
+
+    Raises ValueError and YAMLError.
+    """
+    words = raw.decode("utf-8", "replace")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(words, Loader=loader)):
+        raise ValueError("an alias stands for other parts of the file, which no tracker writes")
+    whole = yaml.load(words, Loader=loader)  # noqa: S506 - both are safe loaders
+    if not isinstance(whole, dict):
+        raise ValueError("there are no settings in it")
     found: dict[str, str] = {}
-    for key, value in _leaves(tree, prefix, 0):
-        if len(found) >= MAX_KEYS:
-            break
-        found[key] = render(value)
+    for name, held in whole.items():
+        if isinstance(held, Mapping) and "value" in held and not str(name).startswith("_wandb"):
+            found |= flat(held["value"], str(name))
     return found
-
-
-def _leaves(tree: object, prefix: str, depth: int) -> Iterator[tuple[str, object]]:
-    if isinstance(tree, Mapping) and tree and depth < MAX_DEPTH:
-        for key, value in tree.items():
-            yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
-    elif prefix:
-        yield prefix, tree
-
-
-def render(value: object) -> str:
-    """A value as one text; strings inside lists keep quotes."""
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"
 
 
 def from_slashes(params: Iterable[tuple[str, str]]) -> dict[str, str]:

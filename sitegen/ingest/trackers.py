@@ -47,8 +47,6 @@ def which(path: str, head: bytes) -> str | None:
 
 
 def _binary(head: bytes) -> str | None:
-    if head.startswith(b":SWL"):
-        return "a SwanLab run file (.swanlab)"
     if head.startswith(b"SQLite format 3\0"):
         return "an SQLite database without a readable run of MLflow or Trackio"
     return None

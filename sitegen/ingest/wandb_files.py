@@ -6,14 +6,13 @@ The summary repeats the last values of history; it is claimed, so that nobody ta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
 
 import yaml
 
 from sitegen.errors import Problem
-from sitegen.ingest import jsonl, literals
+from sitegen.ingest import jsonl, settings
 from sitegen.ingest.facts import gpu_name
 from sitegen.ingest.source import Source
 from sitegen.ingest.wandb_about import command
@@ -21,7 +20,6 @@ from sitegen.model import Batch
 
 NAME = "wandb-files"
 MAX_BYTES = 4 << 20
-MAX_SETTINGS = 20_000
 _CONFIG = re.compile(rb"^(?:wandb_version: 1|_wandb:)\s*$", re.MULTILINE)
 _VALUE = re.compile(rb"^\S.*:\s*\n(?: +desc:.*\n)? +value:", re.MULTILINE)
 _SWANLAB = re.compile(rb"^ +sort: \d", re.MULTILINE)
@@ -63,7 +61,7 @@ def read(source: Source) -> Iterator[Batch]:
         return
     try:
         if _is_config(raw):
-            yield Batch(config=_config(raw))
+            yield Batch(config=settings.of_yaml(raw))
         elif _is_requirements(source.path):
             yield Batch(facts=_versions(raw))
         elif not _is_summary(source.path, raw):
@@ -74,23 +72,6 @@ def read(source: Source) -> Iterator[Batch]:
 
 def _problem(source: Source, kind: str, what: str) -> Batch:
     return Batch(problems=(Problem(source.path, None, kind, what),))
-
-
-def _config(raw: bytes) -> dict[str, str]:
-    """Settings of a config.yaml; each lies under `value` of its name. Raises ValueError and YAMLError."""
-    words = raw.decode("utf-8", "replace")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(words, Loader=loader)):
-        raise ValueError("an alias stands for other parts of the file, which W&B never writes")
-    whole = yaml.load(words, Loader=loader)  # noqa: S506 - both are safe loaders
-    if not isinstance(whole, dict):
-        raise ValueError("there are no settings in it")
-    found: dict[str, str] = {}
-    for name, held in whole.items():
-        if isinstance(held, Mapping) and "value" in held and not str(name).startswith("_wandb"):
-            leaves = literals.flatten(literals.of_json(held["value"]), str(name))
-            found.update(islice(leaves, MAX_SETTINGS))
-    return found
 
 
 def _versions(raw: bytes) -> dict[str, str]:

@@ -76,10 +76,10 @@ def test_a_session_is_read_from_its_folder_and_from_its_zip(tmp_path: Path, pack
     assert reading.config == {
         "trainer.nnodes": "1", "trainer.logger": "['console']", "a.b": "True", "Args.lr": "1e-06"
     }  # fmt: skip
-    told = {key: reading.facts[key] for key in ("title", "project", "run_id", "commit", "git_remote")}
+    told = {key: reading.facts[key] for key in ("title", "project", "run_id", "commit", "remote")}
     assert told == {
         "title": "grpo 1", "project": "demo/proj", "run_id": "offline-1", "commit": "c" * 40,
-        "git_remote": "https://host.example/r.git",
+        "remote": "https://host.example/r.git",
     }  # fmt: skip
     assert reading.problems == []
 
