@@ -57,7 +57,8 @@ def joined_attempts(
             where = groups[segment]
             others = range(known) if few else range(min(segment, known), min(segment + 1, known))
             near = [i for i in others if not _apart(staged, s, where, reason, attempts[i])]
-            joined = _joined({i: _likeness(staged, s, where, attempts[i], spool) for i in near})
+            likeness = {i: _likeness(staged, s, where, attempts[i], spool) for i in near}
+            joined = _joined(likeness, staged[s].records.steps[where], attempts)
             if not joined and len(where) == 1 and only_validates(names_of(staged[s], spool)(int(where[0]))):
                 joined = [i for i in others if attempts[i].has(int(staged[s].records.steps[where[0]]))]
             if not joined:
@@ -124,14 +125,21 @@ def _grow(attempt: Attempt, source: int, segment: int, steps: Ints, records: Int
         attempt.places.setdefault(step, (source, record))
 
 
-def _joined(likeness: Mapping[int, tuple[int, int] | None]) -> list[int]:
+def _joined(
+    likeness: Mapping[int, tuple[int, int] | None], steps: Ints, attempts: Sequence[Attempt]
+) -> list[int]:
     """Attempts that a segment is part of, given (like, unlike) values shared with each, None for no overlap.
 
-    A third may differ (a conflict, to be told), unless another attempt matches without any difference.
+    A third may differ (a conflict, to be told), unless another attempt matches without any difference. Both
+    count where the segment goes on behind the one that matches: a tracker that keeps the first of a step
+    logged twice has no step that falls.
     """
     found = {i: each[1] for i, each in likeness.items() if each is not None and each[1] <= sum(each) / 3}
     exact = [i for i, unlike in found.items() if unlike == 0]
-    return exact or list(found)
+    if not exact:
+        return list(found)
+    rest = np.setdiff1d(steps, np.concatenate([attempts[i].steps for i in exact]))
+    return [i for i in found if i in exact or np.isin(rest, attempts[i].steps).any()]
 
 
 def _apart(staged: Sequence[Staged], s: int, where: Ints, reason: str, attempt: Attempt) -> bool:

@@ -11,7 +11,7 @@ from sitegen.ingest import jsonl
 from sitegen.ingest.seed_metrics import STEP_KEYS
 from sitegen.ingest.source import Source
 
-_LOGS = (".log", ".out", ".txt", ".jsonl", ".ipynb", ".wandb")
+_LOGS = (".log", ".out", ".txt", ".jsonl", ".ipynb", ".wandb", ".swanlab", ".db", ".csv")
 _PACKED = (".gz", ".zst")
 _ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz", ".tar.gz", ".tar.zst", ".bz2", ".xz")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard"}

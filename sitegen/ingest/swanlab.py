@@ -32,8 +32,8 @@ _SHOWN = 5
 
 
 def sniff(path: str, head: bytes) -> bool:
-    """Whether the file begins as SwanLab's log does."""
-    return head.startswith(MAGIC)
+    """Whether the file begins as SwanLab's log does, or is called like one."""
+    return head.startswith(MAGIC) or path.endswith(".swanlab")
 
 
 def beside(path: str) -> tuple[str, ...]:
@@ -63,6 +63,7 @@ class _Reader:
     readings: int = 0
     media: int = 0
     printed: bool = False
+    values: bool = False
     bad: list[tuple[int, str]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -106,7 +107,9 @@ class _Reader:
         faults = Faults(self.source.path)
         with self.source.open() as stream:
             found = self._samples(leveldb_log.records(stream, self.damage))
-            yield from samples.batches(samples.records(found), faults)
+            for batch in samples.batches(samples.records(found), faults):
+                self.values = True
+                yield batch
         told = (*self.problems, *self.damage.problems(self.source.path), *self._told(), *faults.problems())
         yield Batch(facts=self.facts, problems=told)
 
@@ -166,6 +169,8 @@ class _Reader:
 
     def _told(self) -> Iterator[Problem]:
         path = self.source.path
+        if not (self.values or self.bad or self.problems or self.damage.problems(path)):
+            yield Problem(path, None, "empty", "the run has no values")
         if self.bad:
             where = "; ".join(f"byte {offset}: {why}" for offset, why in self.bad[:_SHOWN])
             what = f"{len(self.bad)} records make no sense ({where}{'; …' if len(self.bad) > _SHOWN else ''})"

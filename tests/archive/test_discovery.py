@@ -184,15 +184,15 @@ def test_rotated_logs_are_one_run(made: Made) -> None:
 
 def test_what_is_recognised_and_not_read_is_told_with_its_run(made: Made) -> None:
     made.console("a/train.log", curve(1, 6))
-    made.file("a/swanlog/run-20260105_100000-abcd1234/run-abcd1234.swanlab", b":SWL\xd6\xe1\x02")
+    made.file("a/swanlog/run-20260105_100000-abcd1234/media/echarts/1.json", b'{"_swanLab": "table"}')
     assert made.ids() == ["a"]
     assert [(p.path, p.kind) for p in made.run().problems] == [
-        ("a/swanlog/run-20260105_100000-abcd1234/run-abcd1234.swanlab", "unsupported")
+        ("a/swanlog/run-20260105_100000-abcd1234/media/echarts/1.json", "unsupported")
     ]
 
 
 def test_a_folder_with_nothing_that_is_read_is_told_and_makes_no_run(made: Made) -> None:
-    made.file("swan/run.swanlab", b":SWL\xd6\xe1\x02")
+    made.file("swan/1.json", b'{"_swanLab": "table"}')
     assert made.ids() == []
     assert kinds(made.last.problems) == ["unsupported"]
     assert "SwanLab" in made.last.problems[0].message
