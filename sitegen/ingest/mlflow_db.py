@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.ingest import samples, sqlite
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.mlflow_names import restored
-from sitegen.ingest.mlflow_run import SYSTEM, described, empty, number, seconds, system
+from sitegen.ingest.mlflow_run import EXTREMES, SYSTEM, described, empty, number, seconds, system
 from sitegen.ingest.source import Part, Source, SourceRefused
 from sitegen.model import Batch
 
@@ -197,21 +197,29 @@ class _Taking:
 
     faults: Faults
     readings: int = 0
+    system: set[str] = field(default_factory=set)  # names of hardware readings
     error: sqlite3.Error | None = None
 
     def samples(self, rows: Iterator[tuple[object, ...]]) -> Iterator[samples.Sample]:
         """Samples; an error of SQLite ends them and is kept, so that the record at hand is not lost."""
         names: dict[object, str] = {}
+        last, now = None, samples.NO_TIME
         try:
             for time, step, name, value, is_nan in rows:
-                if name not in names:
-                    names[name] = restored(str(name))
-                short = names[name]
-                if short.startswith(SYSTEM):
+                if time != last:  # the values of a record share it
+                    last, now = time, seconds(time)
+                short = names.get(name)
+                if short is None:
+                    short = names[name] = restored(str(name))
+                    if short.startswith(SYSTEM):
+                        self.system.add(short)
+                if self.system and short in self.system:
                     self.readings += 1
-                elif type(step) is int:
-                    yield seconds(time), step, short, number(value, is_nan)
-                else:
+                elif type(step) is not int:
                     self.faults.bad(0, f"the step of {short[:80]} is {str(step)[:80]}")
+                elif is_nan or value in EXTREMES:
+                    yield now, step, short, number(value, is_nan)
+                else:
+                    yield now, step, short, value
         except sqlite3.Error as error:
             self.error = error

@@ -11,6 +11,7 @@ from sitegen.model import Batch
 
 CUTS = (6000, 8000, 500, 250)  # lengths at which versions of MLflow cut a parameter
 LARGEST = 1.7976931348623157e308  # stands for infinity in a database
+EXTREMES = (LARGEST, -LARGEST)
 SYSTEM = "system/"  # hardware readings: their step is a count of readings
 _TAGS = {
     "mlflow.source.git.commit": "commit",
