@@ -2,13 +2,15 @@
 # make test   install what the tests need (a browser included) and run all of them
 # make lint   formatting, style, types, layers
 # make bench  the measurements behind ARCHITECTURE.md, as ratios
-# make detection  how well the rules detect, on simulated runs; writes the scorecard of the rules' pages
+# make detection  how well the rules detect, on simulated runs; writes the scorecard of the rules' pages and
+#                 fails where a target is missed
 # make runs   train the demo runs again (tests/tinyrl)
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-SEEDS  ?= 5
+SEEDS  ?= 3
+SCORECARD ?= sitegen/rules/scorecard.json
 NODE   := $(BIN)/python tests/publishing/npm.py
 
 .PHONY: site serve test lint bench detection runs clean
@@ -35,7 +37,8 @@ bench: $(VENV)/.test
 
 # Rules are tuned on other seeds: python -m tests.detection --seeds dev --list
 detection: $(VENV)/.test
-	$(BIN)/python -m tests.detection --seeds test --runs $(SEEDS) --json sitegen/rules/scorecard.json
+	@mkdir -p $(dir $(SCORECARD))
+	$(BIN)/python -m tests.detection --seeds test --runs $(SEEDS) --json $(SCORECARD)
 
 runs: $(VENV)/.installed
 	$(BIN)/python -m tests.tinyrl runs
