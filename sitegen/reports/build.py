@@ -20,7 +20,7 @@ from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
 from sitegen.store import Store
 
-_BATCH = 128  # runs per evaluation: enough to share the planning of queries, few enough for the memory
+_BATCH = 96  # runs per evaluation: enough to share the planning of queries, few enough for the memory
 _FINDINGS, _ROWS, _BOARDS = "findings", "rows", "boards"
 
 T = TypeVar("T")

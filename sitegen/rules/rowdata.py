@@ -51,5 +51,5 @@ def load(store: Store, metrics: Iterable[str]) -> RowData:
         segment=table["segment"].to_numpy().astype(np.int64),
         warm=table["warm"].to_numpy().astype(np.bool_),
         w=table["w"].to_numpy().astype(np.int64),
-        metrics={name: table[name].to_numpy().astype(np.float64) for name in names},
+        metrics={name: table[name].to_numpy().astype(np.float64, copy=False) for name in names},
     )

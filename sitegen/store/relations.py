@@ -50,14 +50,15 @@ def macros(connection: Connection) -> None:
 
 def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
     """Make steps, evals and events out of a frame. Table `runs` must be there."""
-    put(connection, "raw", frame.raw)
+    connection.register("raw", frame.raw)  # read once: no need for a copy
     put(connection, "validations", frame.validations)
     put(connection, "non_finite", _with_keys(frame.non_finite))
     put(connection, "log_lines", lines)
     for name in ("steps", "evals", "events"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     run_script(connection, "relations")
-    for name in ("raw", "non_finite", "log_lines"):
+    connection.unregister("raw")
+    for name in ("non_finite", "log_lines"):
         connection.execute(f"DROP TABLE {name}")
 
 
