@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import multiprocessing
 import os
@@ -164,6 +165,8 @@ _bench: Bench | None = None  # one per worker process
 def _start(bench: Bench) -> None:
     global _bench
     _bench = bench
+    _renderer(bench.overrides)
+    gc.freeze()  # the catalog and the templates stay: no collection needs to look at them again
 
 
 def _work(runs: Sequence[str]) -> list[RunEntry]:
