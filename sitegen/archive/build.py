@@ -19,7 +19,7 @@ from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Staged, content, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.errors import Problem
-from sitegen.ingest import by_name
+from sitegen.ingest import Mangling, by_name
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Mute, Run
 from sitegen.redact import redact
@@ -164,10 +164,7 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     if run.toml is not None:
         toml = runtoml.load(run.toml.source)
     with Spool(folder / "spool", SPOOLED) as spool:
-        staged = [
-            stage(replace(each.source, notes=[]), by_name(each.format), each.sha or "", spool)
-            for each in run.inputs
-        ]
+        staged = _staged(run.inputs, spool)
         rows = plan(staged, spool)
         gatherer = Gatherer(rows, spool, [each.file.path for each in staged])
         stored = columns.stored(gatherer.names)
@@ -183,6 +180,16 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     names = {column: name for name, column in stored.items()}
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
     (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
+
+
+def _staged(inputs: Sequence[Input], spool: Spool) -> list[Staged]:
+    """All sources. Those whose tracker changes names come last: the others tell what the names were."""
+    forms = [by_name(each.format) for each in inputs]
+    found: dict[int, Staged] = {}
+    for i in sorted(range(len(inputs)), key=lambda i: isinstance(forms[i], Mangling)):
+        source = replace(inputs[i].source, notes=[])
+        found[i] = stage(source, forms[i], inputs[i].sha or "", spool)
+    return [found[i] for i in range(len(inputs))]
 
 
 def _write_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sitegen.archive.spool import Part, Spool
 from sitegen.errors import Problem
-from sitegen.ingest import Format, Store, by_name
+from sitegen.ingest import Format, Mangling, Store, by_name
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import Batch, Floats, Ints, LogLine, Rows, SourceFile
 from sitegen.redact import redact, redact_name, redact_value
@@ -81,7 +81,7 @@ def content(source: Source, kind: str) -> str:
 
 def stage(source: Source, form: Format, sha: str, spool: Spool) -> Staged:
     """Read a source. A reader that fails leaves what it read so far and a problem of kind "internal"."""
-    taking = _Taking(source.path, spool)
+    taking = _Taking(source.path, spool, _original(form, spool))
     try:
         for batch in form.read(source):
             taking.batch(batch)
@@ -97,6 +97,17 @@ def stage(source: Source, form: Format, sha: str, spool: Spool) -> Staged:
     return taking.done(form.NAME, source.size or 0, sha)
 
 
+def _original(form: Format, spool: Spool) -> Callable[[str], str]:
+    """What gives a name that a tracker changed back as another source has it, where only one becomes it."""
+    if not isinstance(form, Mangling):
+        return str
+    found: dict[str, set[str]] = {}
+    for name in spool.names:
+        found.setdefault(form.mangled(name), set()).add(name)
+    single = {short: min(names) for short, names in found.items() if len(names) == 1}
+    return lambda name: single.get(form.mangled(name), name)
+
+
 def _internal(path: str, name: str, error: Exception) -> Problem:
     what = f"the {name} reader failed here ({type(error).__name__}); what precedes was kept"
     return Problem(path, None, "internal", what, "Please report it with the file.")
@@ -106,6 +117,7 @@ def _internal(path: str, name: str, error: Exception) -> Problem:
 class _Taking:
     path: str
     spool: Spool
+    original: Callable[[str], str] = str  # see `_original`
     rows: list[tuple[Rows, int]] = field(default_factory=list)
     head: list[LogLine] = field(default_factory=list)
     tail: list[LogLine] = field(default_factory=list)
@@ -136,9 +148,9 @@ class _Taking:
     def _renamed(self, rows: Rows) -> Rows:
         """The rows with metric names that may be stored."""
         for name in {*rows.columns, *(each.name for each in rows.non_finite)} - self.names.keys():
-            self.names[name], found = redact_name(name)
+            self.names[name], found = redact_name(self.original(name))
             self.secrets += found
-            self.harmless &= not found
+            self.harmless &= self.names[name] == name
         if self.harmless:
             return rows
         columns = {self.names[name]: column for name, column in rows.columns.items()}

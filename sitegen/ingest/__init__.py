@@ -37,6 +37,7 @@ __all__ = [
     "HEAD",
     "Doubted",
     "Format",
+    "Mangling",
     "Part",
     "Source",
     "SourceRefused",
@@ -76,6 +77,14 @@ class Doubted(Protocol):
 
     def holds(self, source: Source) -> bool:
         """A second look at a file that `sniff` claims."""
+
+
+@runtime_checkable
+class Mangling(Protocol):
+    """A format whose tracker changes names."""
+
+    def mangled(self, name: str) -> str:
+        """What the tracker makes of a name."""
 
 
 @runtime_checkable

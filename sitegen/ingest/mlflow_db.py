@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from sitegen.errors import Problem
 from sitegen.ingest import samples, sqlite
 from sitegen.ingest.jsonfaults import Faults
-from sitegen.ingest.mlflow_names import restored
+from sitegen.ingest.mlflow_names import mangled, restored
 from sitegen.ingest.mlflow_run import EXTREMES, SYSTEM, described, empty, number, seconds, system
 from sitegen.ingest.source import Part, Source, SourceRefused
 from sitegen.model import Batch
+
+__all__ = ["NAME", "beside", "digest", "holds", "mangled", "parts", "read", "sniff"]
 
 NAME = "mlflow"
 _NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "run_uuid"}}

@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 from sitegen.errors import Problem
 from sitegen.ingest import samples
 from sitegen.ingest.jsonfaults import Faults
-from sitegen.ingest.mlflow_names import restored
+from sitegen.ingest.mlflow_names import mangled, restored
 from sitegen.ingest.mlflow_run import SYSTEM, described, empty, seconds, system
 from sitegen.ingest.source import Source
 from sitegen.model import Batch
+
+__all__ = ["NAME", "beside", "mangled", "read", "sniff"]
 
 NAME = "mlflow-files"
 _RUN = re.compile(rb"^run_(?:id|uuid): ", re.MULTILINE)

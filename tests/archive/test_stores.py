@@ -55,6 +55,27 @@ def test_runs_of_one_name_that_go_on_from_each_other_are_attempts_of_one_run(mad
     assert run.steps == 30
 
 
+def test_names_that_mlflow_changed_are_those_of_the_console_log_beside_it(made: Made) -> None:
+    logged = [(step, {**row, "val-core/a+b|c/acc": step * 0.3}) for step, row in curve(1, 6)]
+    changed = [
+        (step, {name.replace("+", "_").replace("|", "_"): v for name, v in row.items()})
+        for step, row in logged
+    ]
+    made.console("a/train.log", logged)
+    database(made.runs / "a/mlruns.db", Kept("r1", "base", changed)).close()
+    assert made.ids() == ["a"]
+    assert {one.name for one in made.run().summary} == set(logged[0][1])
+    assert not made.run().problems
+
+
+def test_a_name_that_may_have_been_two_stays_as_mlflow_has_it(made: Made) -> None:
+    made.console("a/train.log", [(s, {"x+y": s * 0.3, "x|y": s * 0.7, "z": s * 0.1}) for s in range(1, 7)])
+    records = [(s, {"x_y": s * 0.7, "z": s * 0.1}) for s in range(1, 7)]
+    database(made.runs / "a/mlruns.db", Kept("r1", "base", records)).close()
+    assert made.ids() == ["a"]
+    assert {one.name for one in made.run().summary} == {"x+y", "x|y", "x_y", "z"}
+
+
 def test_two_trainings_of_one_name_stay_two_runs(made: Made) -> None:
     database(
         made.runs / "mlruns.db", Kept("r1", "base", curve(1, 6)), Kept("r2", "base", curve(1, 6, shift=0.3))

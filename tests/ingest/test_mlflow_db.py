@@ -217,6 +217,16 @@ def test_a_database_that_another_process_holds_locked_is_read_and_not_locked(tmp
     writer.close()
 
 
+def test_a_database_written_to_while_it_is_read_is_told(tmp_path: Path) -> None:
+    writer = database(tmp_path / "db", Kept("r1", records=steps(2)))
+    batches = mlflow_db.read(source(tmp_path / "db"))
+    next(batches)
+    log(writer, "r1", START + 9_000, 3, {"a": 1.0})
+    writer.commit()
+    writer.close()
+    assert gathered(batches).kinds == ["changing"]
+
+
 def test_a_database_in_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     database(tmp_path / "db", Kept("r1", records=steps(2)), wal=True).close()
     tmp_path.chmod(0o555)

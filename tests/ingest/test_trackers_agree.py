@@ -202,3 +202,18 @@ def test_all_trackers_together_are_one_run(corpus: Path, folders: Mapping[str, P
     run = found.run(name)
     assert {tracker.form for tracker in TRACKERS} == set(run.formats)
     assert [(s.first, s.last) for s in run.segments] == [(0, 40), (38, 61)]
+
+
+@pytest.mark.corpus
+def test_beside_the_console_log_no_metric_of_mlflow_has_two_names(
+    corpus: Path, truth: Truth, tmp_path: Path
+) -> None:
+    from sitegen import archive
+
+    for name in ("mlflow_sqlite/mlruns.db", "console/stdout.log"):
+        place = tmp_path / "runs/a" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((corpus / "trackers" / name).read_bytes())
+    archive.update(tmp_path / "runs", tmp_path / "home")
+    summary = archive.Archive(tmp_path / "home").run("a").summary
+    assert {one.name for one in summary} == {name for _, name, _ in truth.finite}
