@@ -66,7 +66,7 @@ def _start(
     undone: list[RunPlan],
 ) -> None:
     try:
-        with _no_main(), warnings.catch_warnings():
+        with without_main(), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 counts sleeping threads too
             busy[pool.submit(attempt, plan, archive)] = plan
     except BrokenProcessPool:
@@ -104,7 +104,7 @@ def _method() -> str:
 
 
 @contextmanager
-def _no_main() -> Iterator[None]:
+def without_main() -> Iterator[None]:
     """Hide the main module while a process starts.
 
     The new process would import it: all of mkdocs where mkdocs calls, or a script that calls `update` at its

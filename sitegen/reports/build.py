@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
@@ -18,9 +17,9 @@ from sitegen.reports import codec, digest, scorecard
 from sitegen.reports.desk import Desk
 from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
+from sitegen.reports.spread import spread
 from sitegen.store import Store
 
-_BATCH = 96  # runs per evaluation: enough to share the planning of queries, few enough for the memory
 _FINDINGS, _ROWS, _BOARDS = "findings", "rows", "boards"
 
 T = TypeVar("T")
@@ -87,8 +86,8 @@ class Reports:
     def refresh(self) -> None:
         """Evaluate the rules on every run whose findings are not known yet, and forget stale ones."""
         stale = [run for run, key in self._keys.items() if self._archive.cached(_FINDINGS, key) is None]
-        for batch in batches(stale):
-            self._evaluate(batch)
+        for _ in spread(_judge, self, stale, self._config.jobs):
+            pass
         self.forget()
 
     def forget(self) -> None:
@@ -152,6 +151,11 @@ def build(archive: Archive, config: Config) -> Reports:
     return found
 
 
+def _judge(found: Reports, runs: Sequence[str], threads: int) -> None:
+    """What `refresh` does to a batch: findings stay in the cache, nothing is sent back."""
+    found.judged(runs, threads)
+
+
 def plain(rule: Rule) -> Rule:
     """What pages may know of a card, without what only the engine needs."""
     return Rule(**{field.name: getattr(rule, field.name) for field in fields(Rule)})
@@ -167,10 +171,3 @@ def _check_muted(cards: Iterable[Rule], muted: Iterable[str]) -> None:
     for code in muted:
         if code not in known:
             raise ConfigError(f"muted: no rule {code}{nearest(code, known)}")
-
-
-def batches(runs: Sequence[str], workers: int = 1) -> tuple[Sequence[str], ...]:
-    """`runs` in their order, cut for evaluation: as few batches as memory allows, as many for each worker."""
-    count = workers * max(1, math.ceil(len(runs) / (_BATCH * workers)))
-    size = max(1, math.ceil(len(runs) / count))
-    return tuple(runs[start : start + size] for start in range(0, len(runs), size))

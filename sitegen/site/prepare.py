@@ -104,7 +104,7 @@ class _Runs:
         self.rendered = len(stale)
         if stale:
             say(f"judging and drawing {len(stale)} of {len(self.keys)} runs")
-        yield from rendering.draw(self._bench, stale, self._jobs)
+        yield from zip(stale, rendering.draw(self._bench, stale, self._jobs), strict=True)
         self._bench.archive.prune(rendering.ROOM, set(self.keys.values()))
 
     def html(self, path: str) -> str:

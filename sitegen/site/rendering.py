@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
-import multiprocessing
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,13 +16,12 @@ from sitegen.model import Findings, Page
 from sitegen.pages import report_md
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
-from sitegen.reports import Entry, Reports, batches, failed
+from sitegen.reports import Entry, Reports, failed, spread
 from sitegen.reports.shapes import RunReport
 from sitegen.site import api, cross
 from sitegen.site.templates import environment
 
 ROOM = "fragments"
-PARALLEL_FROM = 16  # fewer changed runs than this are done before a second process has started
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,35 +135,12 @@ def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in pairs if value)
 
 
-def draw(bench: Bench, runs: Sequence[str], jobs: int | None) -> Iterator[tuple[str, RunEntry]]:
+def draw(bench: Bench, runs: Sequence[str], jobs: int | None) -> Iterator[RunEntry]:
     """Judge and draw `runs`, in their order; in `jobs` processes where there are enough of them."""
-    workers = min(jobs or os.cpu_count() or 1, max(1, len(runs) // 8))
-    if workers < 2 or len(runs) < PARALLEL_FROM:
-        for batch in batches(runs):
-            yield from zip(batch, bench.batch(batch, threads=2), strict=True)
-        return
-    context = multiprocessing.get_context("spawn")  # threads of numpy and Arrow do not survive a fork
-    with ProcessPoolExecutor(workers, context, _start, (bench,)) as pool:
-        cut = batches(runs, workers)
-        for batch, made in zip(cut, pool.map(_work, cut), strict=True):
-            yield from zip(batch, made, strict=True)
+    for made in spread(Bench.batch, bench, runs, jobs):
+        yield from made
 
 
 @cache
 def _renderer(overrides: Path | None) -> Render:
     return renderer(environment(overrides))  # compiles templates once per process
-
-
-_bench: Bench | None = None  # one per worker process
-
-
-def _start(bench: Bench) -> None:
-    global _bench
-    _bench = bench
-    _renderer(bench.overrides)
-    gc.freeze()  # the catalog and the templates stay: no collection needs to look at them again
-
-
-def _work(runs: Sequence[str]) -> list[RunEntry]:
-    assert _bench is not None
-    return _bench.batch(runs, threads=1)

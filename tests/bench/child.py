@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from collections import defaultdict
@@ -10,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sitegen import archive, mkdocs_plugin, rules
+from sitegen import archive, mkdocs_plugin, reports
 from sitegen import site as sites
+from sitegen.config import Config
 
 spent: defaultdict[str, float] = defaultdict(float)
 
@@ -46,8 +48,8 @@ def build(runs: str, home: str, out: str) -> None:
 
 def evaluate(home: str) -> None:
     """All rules over all runs."""
-    shelf = archive.Archive(Path(home))
-    timed("rules", rules.evaluate)(shelf, shelf.runs(), rules.catalog())
+    shutil.rmtree(Path(home) / "cache", ignore_errors=True)
+    timed("rules", reports.build)(archive.Archive(Path(home)), Config())
 
 
 def plain(folder: str) -> None:
