@@ -28,17 +28,25 @@ def loads(data: bytes, kind: type[T]) -> T:
 
 
 def _plain(value: object) -> object:
+    kind: Any = type(value)
+    if kind is str or kind is int or value is None:  # most are
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value):
-        return [_plain(getattr(value, field.name)) for field in fields(value)]
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_plain(getattr(value, name)) for name in _names(kind)]
     if isinstance(value, Mapping):
         return [[_plain(key), _plain(item)] for key, item in value.items()]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
     return value
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @cache
