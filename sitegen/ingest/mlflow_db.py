@@ -10,6 +10,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from sitegen.errors import Problem
 from sitegen.ingest import samples, sqlite
@@ -81,7 +82,7 @@ def digest(source: Source) -> str:
     try:
         with sqlite.opened(source) as connection:
             run = _Run(connection, source.part)
-            for row in (*run.about().items(), *run.texts("params"), *run.texts("tags"), *run.values()):
+            for row in chain(run.about().items(), run.texts("params"), run.texts("tags"), run.values()):
                 found.update(repr(row).encode("utf-8", "surrogatepass"))
     except sqlite3.Error as error:
         found.update(repr(error).encode())
@@ -166,6 +167,7 @@ class _Run:
     def values(self) -> Iterator[tuple[object, ...]]:
         """(time, step, name, value, is_nan) by time; of damaged data the rows before the damage."""
         has = sqlite.columns(self.connection, "metrics")
+        self.connection.text_factory = bytes  # names come a million times; each is decoded once
         time, step, nan = (name if name in has else other for name, other in _OPTIONAL.items())
         asked = f"SELECT {time}, {step}, key, value, {nan} FROM metrics"  # noqa: S608 - names are ours
         try:
@@ -193,6 +195,10 @@ class _Run:
             yield Batch(problems=problems)
 
 
+def _name(cell: object) -> str:
+    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+
+
 @dataclass
 class _Taking:
     """Rows of `metrics` on their way to samples."""
@@ -212,13 +218,13 @@ class _Taking:
                     last, now = time, seconds(time)
                 short = names.get(name)
                 if short is None:
-                    short = names[name] = restored(str(name))
+                    short = names[name] = restored(_name(name))
                     if short.startswith(SYSTEM):
                         self.system.add(short)
                 if self.system and short in self.system:
                     self.readings += 1
                 elif type(step) is not int:
-                    self.faults.bad(0, f"the step of {short[:80]} is {str(step)[:80]}")
+                    self.faults.bad(0, f"the step of {short[:80]} is {_name(step)[:80]}")
                 elif is_nan or value in EXTREMES:
                     yield now, step, short, number(value, is_nan)
                 else:

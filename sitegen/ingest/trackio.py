@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
 from sitegen.ingest import jsonl, samples, settings, sqlite
 from sitegen.ingest.jsonfaults import Faults
@@ -63,7 +64,7 @@ def digest(source: Source) -> str:
     try:
         with sqlite.opened(source) as connection:
             run = _Run(connection, source)
-            for row in (run.config(), *run.rows()):
+            for row in chain([run.config()], run.rows()):
                 found.update(repr(row).encode("utf-8", "surrogatepass"))
     except sqlite3.Error as error:
         found.update(repr((error, sqlite.state(source))).encode())
