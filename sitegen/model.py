@@ -131,6 +131,20 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """One generation that a run dumped: a prompt, what the model answered and how that was scored."""
+
+    kind: str  # "rollout", "validation", or "samples" where the dump does not tell
+    step: int | None
+    line: int  # 1-based, in its source
+    input: str
+    output: str
+    expected: str | None  # ground truth
+    score: float | None  # finite; None = absent, or no finite number: `extra` then holds it as logged
+    extra: Mapping[str, object]  # everything else of the record, by key
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """What a reader found in one stretch of a source. Any part may be empty."""
 
@@ -139,6 +153,7 @@ class Batch:
     config: Mapping[str, str] = field(default_factory=dict)  # dotted key -> value as text
     facts: Mapping[str, str] = field(default_factory=dict)  # e.g. "verl_version", "commit", "command"
     problems: tuple[Problem, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
 
 # --- a run in the archive ------------------------------------------------------------------
@@ -184,6 +199,18 @@ class MetricSummary:
     best: float | None  # None where the glossary knows no direction
     best_step: int | None
     non_finite: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """Generations of one kind in samples.parquet, counted."""
+
+    kind: str  # "rollout", "validation", "samples"
+    rows: int
+    scored: int  # rows with a finite score
+    steps: int  # distinct
+    first: int | None  # None = no row has a step
+    last: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +261,7 @@ class Run:
     presets: tuple[str, ...] | None = None  # asked for in run.toml; None = those of the site
     mutes: tuple[Mute, ...] = ()  # by run.toml, in its order
     toml: str | None = None  # path of its run.toml, relative to RUNS
+    generations: tuple[Dumped, ...] = ()  # by kind
 
     @property
     def gpu_hours(self) -> float | None:

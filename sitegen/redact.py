@@ -13,11 +13,14 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-_Shape = tuple[str, str, re.Pattern[str]]  # kind, text that must occur for the pattern to be tried, pattern
+# Kind; texts one of which must occur for the pattern to be tried; whether in folded text; pattern.
+_Shape = tuple[str, tuple[str, ...], bool, re.Pattern[str]]
 
 
-def _shape(kind: str, needle: str, pattern: str, flags: int = 0) -> _Shape:
-    return kind, needle, re.compile(pattern, flags)
+def _shape(kind: str, needle: str | tuple[str, ...], pattern: str, flags: int = 0) -> _Shape:
+    """A pattern that ignores case has its needles in lower case."""
+    needles = (needle,) if isinstance(needle, str) else needle
+    return kind, needles, bool(flags & re.IGNORECASE), re.compile(pattern, flags)
 
 
 _LABEL = r"[A-Za-z0-9\-\u00c0-\u1fff\u3040-\ud7ff]"  # letters of a host name, in any script
@@ -64,7 +67,7 @@ _SHAPES: tuple[_Shape, ...] = (
     _shape("hf-token", "api_org_", r"\bapi_org_[A-Za-z0-9]{24,}\b"),
     _shape("wandb-key", "wandb_v1_", r"\bwandb_v1_\w{20,}"),
     _shape("wandb-key", "local-", r"\blocal-[0-9a-f]{40}\b"),
-    _shape("wandb-key", "",
+    _shape("wandb-key", ("wandb", "api", "netrc", "password", "login"),
            r"(\b(?:wandb|api[ _-]?key|netrc|password|login)\b[^\n]{0,60}?(?<![0-9A-Za-z]))"
            r"[0-9a-f]{40}\b(?!/)",
            re.IGNORECASE),
@@ -76,12 +79,13 @@ _SHAPES: tuple[_Shape, ...] = (
     _shape("google-key", "GOCSPX-", r"\bGOCSPX-[\w-]{20,}"),
     _shape("slack-token", "xox", r"\bxox[abeoprs]-[\w-]{10,}"),
     _shape("slack-token", "hooks.slack.com", r"(hooks\.slack\.com/services/)[\w/]{20,}"),
-    _shape("aws-key", "", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
-    _shape("aws-key", "X-Amz-", r"(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s\"']+", re.IGNORECASE),
+    _shape("aws-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    _shape("aws-key", "x-amz-", r"(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s\"']+", re.IGNORECASE),
     _shape("jwt", "eyJ", r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{4,}"),
-    _shape("bearer", "", r"(\b(?:bearer|basic)\s+)(?=[^\s\"']{0,200}[\d=])[A-Za-z0-9._~+/=-]{16,}",
+    _shape("bearer", ("bearer", "basic"),
+           r"(\b(?:bearer|basic)\s+)(?=[^\s\"']{0,200}[\d=])[A-Za-z0-9._~+/=-]{16,}",
            re.IGNORECASE),
-    _shape("bearer", "",
+    _shape("bearer", ("authorization",),
            r"(\bauthorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)(?!\[redacted)[A-Za-z0-9._~+/=-]{16,}",
            re.IGNORECASE),
     _shape("email", "@",
@@ -98,6 +102,7 @@ _ASSIGNED = re.compile(
     rf"(?P<value>(?(quote)(?:(?:(?!(?P=quote))[^\n]){{3,400}}(?=(?P=quote))|{_BARE})|{_BARE}))",
     re.IGNORECASE,
 )
+_TELLTALE = ("pass", "pwd", "secret", "token", "key", "credential")
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]{0,40}[A-Za-z])?")
 _STRONG = re.compile(r"(pass(?:word|wd|phrase)|pwd|secret|credential)", re.IGNORECASE)
 _KEY = re.compile(
@@ -123,7 +128,7 @@ def redact(text: str) -> tuple[str, Counter[str]]:
         short, found = redact(_COLOUR.sub("", text))  # a colour may change within a secret
         return (short, found) if found else (text, found)
     text, found = _shaped(text)
-    if any(sign in text for sign in ("=", ":", "--", "：")):
+    if _may_assign(text):
         text = _ASSIGNED.sub(lambda match: _assigned(match, found), text)
     return text, found
 
@@ -134,17 +139,29 @@ def redact_name(text: str) -> tuple[str, Counter[str]]:
     A name that speaks of a password is none of a metric; a key or a token must look drawn at random.
     """
     text, found = _shaped(text)
-    if any(sign in text for sign in "=:："):
+    if _may_assign(text) and any(sign in text for sign in "=:："):
         text = _ASSIGNED.sub(lambda match: _assigned(match, found, surely=True), text)
     return text, found
 
 
 def _shaped(text: str) -> tuple[str, Counter[str]]:
     found: Counter[str] = Counter()
-    for kind, needle, pattern in _SHAPES:
-        if needle in text:
-            text = pattern.sub(_mark(kind, found), text)
+    folded = text.casefold()
+    for kind, needles, folds, pattern in _SHAPES:
+        within = folded if folds else text
+        for needle in needles:
+            if needle in within:
+                text = pattern.sub(_mark(kind, found), text)
+                break
     return text, found
+
+
+def _may_assign(text: str) -> bool:
+    """Whether `_ASSIGNED` can match at all; it takes longer than all shapes together."""
+    if not any(sign in text for sign in ("=", ":", "--", "：")):
+        return False
+    folded = text.casefold()
+    return any(word in folded for word in _TELLTALE)
 
 
 def redact_value(name: str, value: str) -> tuple[str, Counter[str]]:

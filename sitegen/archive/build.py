@@ -11,10 +11,11 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml
+from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml, samples
 from sitegen.archive.gather import Disagreement, Gatherer
 from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
+from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Staged, content, stage
 from sitegen.archive.summary import Spent, Summing
@@ -119,7 +120,8 @@ def fingerprint_of(folder: Path) -> str | None:
 
 
 def _sizes(folder: Path) -> list[str]:
-    return [str((folder / name).stat().st_size) for name in FILES]
+    held = [*FILES, samples.NAME] if (folder / samples.NAME).is_file() else FILES
+    return [str((folder / name).stat().st_size) for name in held]
 
 
 def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
@@ -164,7 +166,8 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     if run.toml is not None:
         toml = runtoml.load(run.toml.source)
     with Spool(folder / "spool", SPOOLED) as spool:
-        staged = _staged(run.inputs, spool)
+        with SampleFile(folder) as dumps:
+            staged = _staged(run.inputs, spool, dumps)
         rows = plan(staged, spool)
         gatherer = Gatherer(rows, spool, [each.file.path for each in staged])
         stored = columns.stored(gatherer.names)
@@ -177,18 +180,19 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     ]  # fmt: skip
     found = facts.known(run.path, toml, staged, gatherer)
     record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
+    record = replace(record, generations=dumps.counts())
     names = {column: name for name, column in stored.items()}
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
     (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
 
 
-def _staged(inputs: Sequence[Input], spool: Spool) -> list[Staged]:
+def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile) -> list[Staged]:
     """All sources. Those whose tracker changes names come last: the others tell what the names were."""
     forms = [by_name(each.format) for each in inputs]
     found: dict[int, Staged] = {}
     for i in sorted(range(len(inputs)), key=lambda i: isinstance(forms[i], Mangling)):
         source = replace(inputs[i].source, notes=[])
-        found[i] = stage(source, forms[i], inputs[i].sha or "", spool)
+        found[i] = stage(source, forms[i], inputs[i].sha or "", spool, dumps)
     return [found[i] for i in range(len(inputs))]
 
 
@@ -267,7 +271,7 @@ def _run(
         finished=finished,
         growing=toml.text("status") == "running",
         segments=rows.segments,
-        sources=tuple(each.file for each in staged),
+        sources=samples.folded(each.file for each in staged),
         formats=tuple(dict.fromkeys(each.file.format for each in staged)),
         tags=toml.texts("tags"),
         owner=_shown(toml.text("owner")),

@@ -14,7 +14,7 @@ from sitegen.archive.layout import home
 from sitegen.archive.peek import Peek, Relation, peek, relation
 from sitegen.archive.walk import Found, Listing, printable
 from sitegen.errors import Problem
-from sitegen.ingest import trackers
+from sitegen.ingest import generations, trackers
 from sitegen.ingest.source import SourceRefused
 
 LISTED = 20  # ignored files of one folder listed one by one
@@ -53,7 +53,7 @@ def discover(
     relating = Relating(kinds, relations)
     tomls = _outermost(listing.files, problems)
     groups = _groups(claimed, kinds, tomls, relating, listing)
-    runs = _plans(root, groups, kinds, tomls, problems, [f for f in claimed if _passive(kinds[f.path])])
+    runs = _plans(root, groups, kinds, tomls, problems, [f for f in claimed if _dealt_out(kinds[f.path])])
     # A file with a problem is looked at again by every update, or the problem would be told once only.
     known = {
         each.path: kinds.get(each.path, "")
@@ -94,6 +94,11 @@ class Relating:
 def _passive(kind: str) -> bool:
     """Formats that are claimed and not read make no run by themselves."""
     return kind.startswith(trackers.NAME)
+
+
+def _dealt_out(kind: str) -> bool:
+    """Formats whose files go to the run in whose folder they lie: unread ones, and dumps of generations."""
+    return _passive(kind) or kind == generations.NAME
 
 
 def _claims(
@@ -173,7 +178,7 @@ def _groups(
     described = defaultdict(list)
     free: list[Found] = []
     for each in claimed:
-        if _passive(kinds[each.path]):
+        if _dealt_out(kinds[each.path]):
             continue
         place = _under(each.folder, tomls)
         if place is None:
@@ -195,17 +200,20 @@ def _plans(
     kinds: Mapping[str, str],
     tomls: Mapping[str, Found],
     problems: list[Problem],
-    passive: Iterable[Found],
+    dealt: Sequence[Found],
 ) -> tuple[RunPlan, ...]:
     paths = [_unsuffixed(group) or printable(root.name) or "run" for group in groups]
     names = ids.assign(paths)
-    unread = _unread(passive, kinds, groups)
-    problems += unread.pop(None, [])
+    owners = _Owners(groups)
+    unread = _unread((each for each in dealt if _passive(kinds[each.path])), kinds, owners)
+    dumps = _dumps((each for each in dealt if not _passive(kinds[each.path])), owners)
+    problems += [*unread.pop(None, []), *_unowned(dumps.pop(None, []))]
     plans = []
     for place, (path, group) in enumerate(zip(paths, groups, strict=True)):
         toml = tomls.get(group.path) if place < len(tomls) else None
         mine = [*unread.get(place, []), *_empty(path, group)]
-        inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in group.files)
+        files = (*group.files, *dumps.get(place, ()))
+        inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in files)
         said = Input(toml.source(), "run-toml", toml.state) if toml else None
         plans.append(RunPlan(names[path], group.path or path, inputs, said, tuple(mine)))
     return tuple(sorted(plans, key=lambda plan: plan.id))
@@ -228,19 +236,63 @@ def _empty(path: str, group: grouping.Group) -> list[Problem]:
     return [Problem(path, None, "empty", "there is a run.toml and no log that this version reads", hint)]
 
 
+class _Owners:
+    """Which run a file belongs to that says of none by itself."""
+
+    def __init__(self, groups: Sequence[grouping.Group]) -> None:
+        self._groups = groups
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for number, group in enumerate(groups):
+            for folder in {group.path, *(home(f.folder) for f in group.files)}:
+                self._places[folder].append(number)
+
+    def __call__(self, each: Found) -> int | None:
+        """Number of the run of the nearest folder above, when that folder has exactly one."""
+        place = _under(home(each.folder), self._places)
+        if place is None or len(self._places[place]) != 1:
+            return None
+        number = self._places[place][0]
+        return None if place == "" and self._groups[number].path else number
+
+    def of_dump(self, each: Found) -> int | None:
+        """As above; a single log directly in RUNS has the dumps that lie there, if it is the only run."""
+        number = self(each)
+        alone = number is None and len(self._groups) == 1 and not home(each.folder)
+        return 0 if alone else number
+
+
+def _dumps(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
+    """Dumps of generations by the number of their run (None = no run), in the order of their steps."""
+    result: dict[int | None, list[Found]] = defaultdict(list)
+    for each in sorted(found, key=lambda one: (one.folder, generations.step_of(one.path) or 0, one.path)):
+        result[owners.of_dump(each)].append(each)
+    return result
+
+
+def _unowned(dumps: Iterable[Found]) -> list[Problem]:
+    """Problems for dumps that lie in the folder of no run, or of several; one per folder."""
+    folders: dict[str, list[Found]] = defaultdict(list)
+    for each in dumps:
+        folders[each.folder].append(each)
+    hint = "Put the folder into that of its run; beside several logs, give each run a folder of its own."
+    what = "dumped generations that belong to no run"
+    return [
+        Problem(folder or ".", None, "no-run", f"{what} ({len(found)} files)", hint)
+        if len(found) > 1
+        else Problem(found[0].path, None, "no-run", what, hint)
+        for folder, found in folders.items()
+    ]
+
+
 def _unread(
-    passive: Iterable[Found], kinds: Mapping[str, str], groups: list[grouping.Group]
+    passive: Iterable[Found], kinds: Mapping[str, str], owners: _Owners
 ) -> dict[int | None, list[Problem]]:
     """Problems for files that were recognised and not read: number of the run (None = no run) -> problems."""
-    owners: dict[str, list[int]] = defaultdict(list)
-    for number, group in enumerate(groups):
-        for folder in {group.path, *(home(f.folder) for f in group.files)}:
-            owners[folder].append(number)
     counts: Counter[tuple[int | None, str, str]] = Counter()
     first: dict[tuple[int | None, str, str], str] = {}
     for each in passive:
         kind = kinds[each.path].partition(":")[2]
-        key = (_owner(each, owners, groups), _bundle(each), kind)
+        key = (owners(each), _bundle(each), kind)
         counts[key] += 1
         first.setdefault(key, each.path)
     result: dict[int | None, list[Problem]] = defaultdict(list)
@@ -248,15 +300,6 @@ def _unread(
         path = first[key] if n == 1 else key[1]
         result[key[0]].append(trackers.unsupported(path or ".", key[2], n))
     return result
-
-
-def _owner(each: Found, owners: Mapping[str, list[int]], groups: Sequence[grouping.Group]) -> int | None:
-    """The run of the nearest folder above, when that folder has exactly one."""
-    place = _under(home(each.folder), owners)
-    if place is None or len(owners[place]) != 1:
-        return None
-    number = owners[place][0]
-    return None if place == "" and groups[number].path else number
 
 
 def _bundle(each: Found) -> str:

@@ -52,6 +52,11 @@ class Archive:
         """The run's lines.parquet."""
         return self._file(run, "lines.parquet")
 
+    def samples(self, run: str) -> Path | None:
+        """The run's samples.parquet; None where it dumped no generations."""
+        file = self.steps(run).with_name("samples.parquet")
+        return file if file.is_file() else None
+
     def columns(self, run: str) -> Mapping[str, str]:
         """Stored column -> name as logged, for the metric columns of steps.parquet."""
         return self._load(run)[1]

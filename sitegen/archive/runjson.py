@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from sitegen.errors import Problem
-from sitegen.model import MetricSummary, Mute, Run, Segment, SourceFile
+from sitegen.model import Dumped, MetricSummary, Mute, Run, Segment, SourceFile
 
 _LISTS = {
     "segments": Segment,
@@ -17,6 +17,7 @@ _LISTS = {
     "summary": MetricSummary,
     "problems": Problem,
     "mutes": Mute,
+    "generations": Dumped,
 }
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Part, Spool
 from sitegen.errors import Problem
 from sitegen.ingest import Format, Mangling, Store, by_name
 from sitegen.ingest.source import Source, SourceRefused
-from sitegen.model import Batch, Floats, Ints, LogLine, Rows, SourceFile
+from sitegen.model import Batch, Floats, Ints, LogLine, Rows, Sample, SourceFile
 from sitegen.redact import redact, redact_name, redact_value
 
 MAX_LINES = 20_000  # log lines kept per source: the first half and the last half
@@ -79,9 +80,9 @@ def content(source: Source, kind: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def stage(source: Source, form: Format, sha: str, spool: Spool) -> Staged:
+def stage(source: Source, form: Format, sha: str, spool: Spool, samples: SampleFile) -> Staged:
     """Read a source. A reader that fails leaves what it read so far and a problem of kind "internal"."""
-    taking = _Taking(source.path, spool, _original(form, spool))
+    taking = _Taking(source.path, spool, samples, _original(form, spool))
     try:
         for batch in form.read(source):
             taking.batch(batch)
@@ -114,10 +115,29 @@ def _internal(path: str, name: str, error: Exception) -> Problem:
 
 
 @dataclass
+class Span:
+    """How many generations a source holds, and of which steps."""
+
+    n: int = 0
+    first: int | None = None
+    last: int | None = None
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Count samples."""
+        self.n += len(samples)
+        steps = [each.step for each in samples if each.step is not None]
+        if steps:
+            self.first = min(steps) if self.first is None else min(self.first, *steps)
+            self.last = max(steps) if self.last is None else max(self.last, *steps)
+
+
+@dataclass
 class _Taking:
     path: str
     spool: Spool
+    samples: SampleFile
     original: Callable[[str], str] = str  # see `_original`
+    generations: Span = field(default_factory=Span)
     rows: list[tuple[Rows, int]] = field(default_factory=list)
     head: list[LogLine] = field(default_factory=list)
     tail: list[LogLine] = field(default_factory=list)
@@ -136,6 +156,9 @@ class _Taking:
             self.rows.append((slim, number))
         for line in batch.log_lines:
             self._line(replace(line, text=self._clean(line.text)))
+        if batch.samples:
+            self.generations.add(batch.samples)
+            self.secrets += self.samples.add(self.path, batch.samples)
         for key, value in batch.config.items():
             if len(self.config) < MAX_CONFIG or key in self.config:
                 short, found = redact_value(key, value)
@@ -189,10 +212,10 @@ class _Taking:
             )
         records = _records(self.rows)
         n = len(records.steps)
-        file = SourceFile(
-            self.path, name, size, sha, n,
-            int(records.steps[0]) if n else None, int(records.steps[-1]) if n else None,
-        )  # fmt: skip
+        first, last = (int(records.steps[0]), int(records.steps[-1])) if n else (None, None)
+        if self.generations.n:
+            n, first, last = self.generations.n, self.generations.first, self.generations.last
+        file = SourceFile(self.path, name, size, sha, n, first, last)
         lines = tuple(self.head + self.tail)
         return Staged(file, records, lines, self.config, self.facts, tuple(self.problems))
 

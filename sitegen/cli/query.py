@@ -51,8 +51,8 @@ def command(
 
     \b
     Tables: runs, samples (long), steps (wide, canonical names), raw_samples (names as logged),
-    non_finite, summary, log_lines, config, phases, incidents, verdicts, problems; and
-    generations, spans (empty: no format that is read yet carries them).
+    non_finite, summary, log_lines, generations (dumped samples), config, phases, incidents, verdicts,
+    problems; and spans (empty: no format that is read yet carries them).
 
     \b
       sitegen query "SELECT run, max(value) FROM samples WHERE metric = 'score' GROUP BY run"

@@ -17,6 +17,7 @@ class Faults:
 
     path: str
     place: str = "line"  # what numbers of lines count
+    record: str = "step record"  # what a line should be
     listed: list[Problem] = field(default_factory=list)
     more: int = 0
     more_from: int = 0
@@ -27,7 +28,7 @@ class Faults:
 
     def bad(self, line: int, why: str) -> None:
         """A line without a record."""
-        self._add(Problem(self.path, line, "malformed", f"the line is no step record: {why}"))
+        self._add(Problem(self.path, line, "malformed", f"the line is no {self.record}: {why}"))
 
     def torn(self, line: int, last: bool, kept: bool) -> None:
         """A line that ends in the middle of a record."""
@@ -74,7 +75,9 @@ class Faults:
             found.append(Problem(self.path, line, "repeat", what, "Log each name once per step."))
         if self.more:
             found.append(
-                Problem(self.path, self.more_from, "malformed", f"{self.more} more lines are no step record")
+                Problem(
+                    self.path, self.more_from, "malformed", f"{self.more} more lines are no {self.record}"
+                )
             )
         if self.texts:
             found.append(self._texts())

@@ -96,7 +96,7 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
     faults = Faults(source.path)
     records = Records(faults)
     with source.open() as stream:
-        for first, lines in _stretches(stream, faults):
+        for first, lines in stretches(stream, faults):
             if prefix is not None:
                 lines = [_without(prefix, line) for line in lines]
             stretch = _Stretch(first, lines, unpack, faults)
@@ -112,7 +112,7 @@ def read(source: Source, unpack: Unpack, prefix: re.Pattern[bytes] | None = None
         yield Batch(problems=problems)
 
 
-def _stretches(stream: BinaryIO, faults: Faults) -> Iterator[tuple[int, list[bytes]]]:
+def stretches(stream: BinaryIO, faults: Faults) -> Iterator[tuple[int, list[bytes]]]:
     """Number of the first line, and lines with their ends. Where lines are long, far faster than `blocks`."""
     number = 1
     while lines := _some_lines(stream):

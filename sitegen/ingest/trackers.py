@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from sitegen.errors import Problem
-from sitegen.ingest import jsonl
 from sitegen.ingest.source import Source
 from sitegen.model import Batch
 
@@ -64,15 +63,6 @@ def _dump(head: bytes) -> str | None:
         return "an MLflow trace"
     if b'"trackio"' in start and b'"session"' in start:
         return "a Trackio trace"
-    return _generations(head)
-
-
-def _generations(head: bytes) -> str | None:
-    found, _ = jsonl.objects(head, 3)
-    if any({"input", "output"} <= set(record) for record in found):
-        return "a dump of generations (rollouts or validation)"
-    if not found and re.match(rb'\s*\{\s*"input"\s*:\s*"', head) and b'"output"' in head:
-        return "a dump of generations (rollouts or validation)"
     return None
 
 

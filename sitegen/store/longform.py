@@ -1,4 +1,4 @@
-"""Views over the Parquet files of many runs: samples, raw_samples, steps, non_finite.
+"""Views over the Parquet files of many runs: samples, raw_samples, steps, non_finite, generations.
 
 Runs that log the same columns are read together; each such group is one branch of the view, under the exact
 names of its files. So names that differ in case only never meet, and with a filter on `run` only its file is
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from sitegen.metrics import glossary
 from sitegen.store.connection import Connection, identifier, put
 from sitegen.store.frames import Shelf, free_name, text
 
-VIEWS = frozenset({"samples", "raw_samples", "steps", "non_finite"})
+VIEWS = frozenset({"samples", "raw_samples", "steps", "non_finite", "generations"})
 
 #: A file belongs to the run whose folder it lies in; a filter on it drops files before they are opened.
 RUN = "parse_path(filename)[-2]"
@@ -71,7 +72,7 @@ class Long:
         """Files the views read."""
         steps = [self._shelf.steps(run) for run in self._runs]
         extras = [path.with_name("extras.parquet") for path in steps]
-        return [str(path) for path in (*steps, *extras) if path.is_file()]
+        return [str(path) for path in (*steps, *extras, *self._dumps()) if path.is_file()]
 
     def create(self, connection: Connection, name: str) -> None:
         """Make one of VIEWS."""
@@ -81,6 +82,8 @@ class Long:
         branches = list(_BRANCHES[name](groups))
         if name in ("raw_samples", "non_finite"):
             branches += self._extras(name)
+        if name == "generations":
+            branches += self._generations()
         sql = " UNION ALL BY NAME ".join([_EMPTY[name](), *branches])
         connection.execute(f"CREATE VIEW {name} AS {sql}")
 
@@ -101,6 +104,19 @@ class Long:
         kinds = (pa.int64(), pa.string(), pa.string(), pa.string(), pa.float64())
         arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
         put(connection, "named", pa.table(arrays, names=["grp", "stored", "name", "metric", "scale"]))
+
+    def _dumps(self) -> list[Path]:
+        """samples.parquet of the runs that dumped generations."""
+        found = (self._shelf.steps(run).with_name("samples.parquet") for run in self._runs)
+        return [path for path in found if path.is_file()]
+
+    def _generations(self) -> Iterator[str]:
+        if held := [text(str(path)) for path in self._dumps()]:
+            yield (
+                f'SELECT {RUN} AS run, step, kind, "index" AS sample, input, output, '  # noqa: S608
+                "expected AS ground_truth, score, extra "
+                f"FROM read_parquet([{', '.join(held)}], filename = true)"
+            )
 
     def _extras(self, name: str) -> Iterator[str]:
         """What one finite column could not hold."""
@@ -180,6 +196,17 @@ _EMPTY = {
         [*_PLACE, ("name", "VARCHAR"), ("value", "DOUBLE"), ("source", "VARCHAR")]
     ),
     "non_finite": lambda: _nothing([*_PLACE, ("metric", "VARCHAR"), ("raw", "VARCHAR"), ("name", "VARCHAR")]),
+    "generations": lambda: _nothing(
+        [
+            ("run", "VARCHAR"),
+            ("step", "BIGINT"),
+            ("kind", "VARCHAR"),
+            ("sample", "BIGINT"),
+            *((name, "VARCHAR") for name in ("input", "output", "ground_truth")),
+            ("score", "DOUBLE"),
+            ("extra", "VARCHAR"),
+        ]
+    ),
     "steps": lambda: _nothing(
         [
             *_PLACE,
@@ -193,5 +220,6 @@ _BRANCHES: Mapping[str, Callable[[Sequence[Group]], Iterator[str]]] = {
     "samples": _samples,
     "raw_samples": _raw_samples,
     "non_finite": lambda groups: iter(()),
+    "generations": lambda groups: iter(()),
     "steps": _steps,
 }

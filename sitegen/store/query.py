@@ -57,15 +57,6 @@ INCIDENTS: Columns = (
 )
 VERDICTS: Columns = (("run", TEXT), ("rule", TEXT), ("verdict", TEXT), ("missing", TEXT), ("reason", TEXT))
 CONFIG: Columns = (("run", TEXT), ("key", TEXT), ("value", TEXT))
-GENERATIONS: Columns = (
-    ("run", TEXT),
-    ("step", WHOLE),
-    ("kind", TEXT),
-    ("sample", WHOLE),
-    *((name, TEXT) for name in ("input", "output", "ground_truth")),
-    ("score", REAL),
-    ("extra", TEXT),
-)
 SPANS: Columns = (
     ("run", TEXT),
     ("step", WHOLE),
@@ -165,7 +156,7 @@ class Question:
             return table(facts.PROBLEMS, [*self._own_problems(), *facts.problem_rows(self._found)])
         if name == "summary":
             return facts.summary(self._found)
-        return table(GENERATIONS if name == "generations" else SPANS, ())
+        return table(SPANS, ())
 
     def _run(self, run: Run, status: StatusOf | None, state: StatusOf | None) -> Row:
         judged = (told(run.id) if told else None for told in (status, state))

@@ -201,12 +201,10 @@ def test_a_folder_with_nothing_that_is_read_is_told_and_makes_no_run(made: Made)
 def test_many_unread_files_of_a_folder_are_one_problem(made: Made) -> None:
     made.console("a/train.log", curve(1, 6))
     for step in range(30):
-        made.file(
-            f"a/rollouts/{step}.jsonl", f'{{"input": "q", "output": "a", "score": 1, "step": {step}}}\n'
-        )
+        made.file(f"a/media/echarts/{step}.json", b'{"_swanLab": "table"}')
     assert made.ids() == ["a"]
     (problem,) = made.run().problems
-    assert (problem.path, problem.kind) == ("a/rollouts", "unsupported")
+    assert (problem.path, problem.kind) == ("a/media/echarts", "unsupported")
     assert "30 files" in problem.message
 
 
@@ -352,7 +350,7 @@ def test_the_corpus_of_logs_is_one_run_per_file(made: Made, corpus: Path) -> Non
         if not file.name.startswith("088")
     }
     assert set(made.archive.runs()) == expected
-    unread = [p.path.split("/")[0][:3] for p in made.archive.problems() if p.kind == "unsupported"]
+    unread = [p.path.split("/")[0][:3] for p in made.archive.problems() if p.kind == "no-run"]
     assert unread == ["088"]
 
 
