@@ -73,6 +73,7 @@ class Checks:
     muted: int
     unchecked: tuple[Unchecked, ...]
     missing: tuple[str, ...]  # what rules lacked, as people call it, most wanted first
+    stride: int  # they looked at every so many steps
 
     @property
     def sentence(self) -> str:
@@ -81,6 +82,7 @@ class Checks:
             return "No rule was run on this run"
         tail = f", {self.muted} muted" if self.muted else ""
         tail += f", {len(self.unchecked)} could not be checked" if self.unchecked else ""
+        tail += f"; they looked at one step in {self.stride}" if self.stride > 1 else ""
         return f"{words.plural(self.rules, 'rule')}: {self.fired} fired, {self.clear} clear{tail}"
 
 
@@ -159,6 +161,7 @@ def checks(report: RunReport) -> Checks:
             Unchecked(one.rule, _title(one.rule, report), one.missing, one.reason) for one in skipped
         ),
         missing=tuple(sorted(wanted, key=lambda name: (-wanted[name], name))),
+        stride=report.stride,
     )
 
 

@@ -12,6 +12,7 @@ from sitegen.reports.case import Case
 from sitegen.reports.curves import Curves, in_units
 from sitegen.reports.shapes import RunReport, RunRow
 from sitegen.reports.story import worst_first
+from sitegen.store import stride
 
 
 def report(
@@ -55,6 +56,7 @@ def _report(
         rules={rule.code: rule for rule in catalog if rule.code in named},
         rewritten=curves.rewritten,
         muted=findings.muted,
+        stride=stride(run.steps),
     )
 
 

@@ -121,6 +121,7 @@ class RunReport:
     rules: Mapping[str, Rule]  # those the run's incidents and verdicts name
     rewritten: int  # rows that a later segment rewrote
     muted: tuple[Muted, ...] = ()  # findings that the run.toml says not to count, by onset
+    stride: int = 1  # rules looked at every so many steps: more than 1 for very long runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Runs as tables. The only room that knows DuckDB."""
 
 from sitegen.store.facts import has_log
-from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations
+from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations, stride
 from sitegen.store.portion import portions
 from sitegen.store.relations import columns, keys_for, presets_table, spans_table
 from sitegen.store.store import RefusedError, Store
@@ -21,5 +21,6 @@ __all__ = [
     "portions",
     "presets_table",
     "spans_table",
+    "stride",
     "verify",
 ]

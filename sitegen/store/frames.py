@@ -6,6 +6,7 @@ a few lines of text, so that both go through the same SQL.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,6 +120,11 @@ def main_validations(names: Iterable[str]) -> tuple[Validation, ...]:
         if other is None or (found.rank, found.name) < (other.rank, other.name):
             best[found.dataset] = found
     return tuple(best[dataset] for dataset in sorted(best))
+
+
+def stride(steps: int) -> int:
+    """Every how many rows of a run with `steps` live training rows rules look at: 1 is all of them."""
+    return 1 if steps <= ROWS else math.ceil(steps / (ROWS - 1))
 
 
 def gather(shelf: Shelf, runs: Sequence[str], keys: Iterable[str]) -> Frame:

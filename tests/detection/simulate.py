@@ -17,7 +17,7 @@ from tests.detection.trace import Label, Trace
 from tests.detection.traps import TRAPS, Trap
 
 #: Seeds that rules are tuned on, and seeds that are reported. No seed is in both.
-SEEDS = {"dev": range(0, 1000), "test": range(1000, 2000)}
+SEEDS = {"dev": range(0, 1000), "test": range(3000, 4000)}  # 1000-2999 were looked at while rules were tuned
 
 
 def _rng(name: str, seed: int) -> Rng:

@@ -8,6 +8,7 @@ import pytest
 
 from sitegen.errors import Problem
 from sitegen.model import LogLine, Mute, Muted, Outcome, Verdict
+from sitegen.pages.happened import checks
 from tests.pages import made_runs, rendered
 from tests.pages.rendered import Outline, outline
 
@@ -287,3 +288,9 @@ def test_text_of_logs_never_becomes_html() -> None:
 def test_the_same_report_gives_the_same_bytes() -> None:
     first, second = (rendered.page(made_runs.sick()).html for _ in range(2))
     assert first == second
+
+
+def test_a_run_too_long_for_the_rules_says_how_they_looked_at_it() -> None:
+    assert "one step in" not in outline("sick").text
+    long = replace(made_runs.ALL["sick"](), stride=3)
+    assert checks(long).sentence.endswith("3 could not be checked; they looked at one step in 3")

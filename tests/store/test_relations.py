@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sitegen.errors import SitegenError
-from sitegen.store import Store, main_validations, portions
+from sitegen.store import Store, frames, main_validations, portions
 from sitegen.store.relations import ANSWERS, columns
 from tests.store.written import Written, line
 
@@ -363,3 +363,13 @@ def test_portions_hold_so_many_runs_and_rows(shelf: Written, monkeypatch: pytest
     monkeypatch.setattr("sitegen.store.portion.RUNS", 2)
     assert list(portions(shelf, shelf.runs())) == [("a", "b"), ("c",), ("d", "e"), ("f",)]
     assert list(portions(shelf, ())) == []
+
+
+def test_the_stride_of_a_long_run_is_the_one_its_rows_are_taken_with(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sitegen.store.frames.ROWS", 40)
+    shelf.add("a", {"critic/score/mean": np.zeros(100)})
+    taken = [row["step"] for row in rows(shelf, "SELECT step FROM steps ORDER BY step")]
+    assert taken[1] - taken[0] == frames.stride(100) == 3
+    assert frames.stride(40) == 1
