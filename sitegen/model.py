@@ -214,6 +214,16 @@ class Dumped:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigSource:
+    """A source that says how the run was configured."""
+
+    path: str
+    format: str
+    keys: int  # settings it has
+    used: int  # of them the ones whose value is the run's
+
+
+@dataclass(frozen=True, slots=True)
 class Mute:
     """What a run.toml says not to count: findings of one rule, and why they are expected."""
 
@@ -262,6 +272,8 @@ class Run:
     mutes: tuple[Mute, ...] = ()  # by run.toml, in its order
     toml: str | None = None  # path of its run.toml, relative to RUNS
     generations: tuple[Dumped, ...] = ()  # by kind
+    facts: Mapping[str, str] = field(default_factory=dict)  # said in passing: "command", "torch_version", …
+    config_sources: tuple[ConfigSource, ...] = ()  # the one that counts first
 
     @property
     def gpu_hours(self) -> float | None:

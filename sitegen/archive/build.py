@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml, samples
+from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml, samples, settings
 from sitegen.archive.gather import Disagreement, Gatherer
 from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
@@ -174,13 +174,14 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
         live, spent = _write_rows(folder, rows, gatherer, stored)
     lines = _lines(staged)
     parquet.write_lines(folder, lines)
+    config = settings.settled(staged)
     problems = [
         *toml.problems, *run.problems, *lost, *(p for each in staged for p in each.problems),
-        *map(_disagreement, gatherer.disagreements.values()),
+        *config.problems, *map(_disagreement, gatherer.disagreements.values()),
     ]  # fmt: skip
-    found = facts.known(run.path, toml, staged, gatherer)
+    found = facts.known(run.path, toml, config.values, staged, gatherer)
     record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
-    record = replace(record, generations=dumps.counts())
+    record = replace(record, generations=dumps.counts(), config_sources=config.sources)
     names = {column: name for name, column in stored.items()}
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
     (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
@@ -285,6 +286,7 @@ def _run(
         presets=toml.asked("presets"),
         mutes=tuple(_mute(one) for one in toml.mutes),
         toml=run.toml.path if run.toml else None,
+        facts=found.facts,
     )
 
 

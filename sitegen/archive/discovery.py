@@ -14,7 +14,7 @@ from sitegen.archive.layout import home
 from sitegen.archive.peek import Peek, Relation, peek, relation
 from sitegen.archive.walk import Found, Listing, printable
 from sitegen.errors import Problem
-from sitegen.ingest import generations, trackers
+from sitegen.ingest import generations, hydra_files, trackers
 from sitegen.ingest.source import SourceRefused
 
 LISTED = 20  # ignored files of one folder listed one by one
@@ -97,8 +97,8 @@ def _passive(kind: str) -> bool:
 
 
 def _dealt_out(kind: str) -> bool:
-    """Formats whose files go to the run in whose folder they lie: unread ones, and dumps of generations."""
-    return _passive(kind) or kind == generations.NAME
+    """Formats whose files go to the run in whose folder they lie: they say of no run by themselves."""
+    return _passive(kind) or kind in (generations.NAME, hydra_files.NAME)
 
 
 def _claims(
@@ -206,13 +206,14 @@ def _plans(
     names = ids.assign(paths)
     owners = _Owners(groups)
     unread = _unread((each for each in dealt if _passive(kinds[each.path])), kinds, owners)
-    dumps = _dumps((each for each in dealt if not _passive(kinds[each.path])), owners)
-    problems += [*unread.pop(None, []), *_unowned(dumps.pop(None, []))]
+    dumps = _dumps((each for each in dealt if kinds[each.path] == generations.NAME), owners)
+    configs = _configs((each for each in dealt if kinds[each.path] == hydra_files.NAME), owners)
+    problems += [*unread.pop(None, []), *_unowned(dumps.pop(None, [])), *_logless(configs.pop(None, []))]
     plans = []
     for place, (path, group) in enumerate(zip(paths, groups, strict=True)):
         toml = tomls.get(group.path) if place < len(tomls) else None
         mine = [*unread.get(place, []), *_empty(path, group)]
-        files = (*group.files, *dumps.get(place, ()))
+        files = (*group.files, *configs.get(place, ()), *dumps.get(place, ()))
         inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in files)
         said = Input(toml.source(), "run-toml", toml.state) if toml else None
         plans.append(RunPlan(names[path], group.path or path, inputs, said, tuple(mine)))
@@ -260,6 +261,40 @@ class _Owners:
         alone = number is None and len(self._groups) == 1 and not home(each.folder)
         return 0 if alone else number
 
+    def of_config(self, each: Found) -> int | None:
+        """The one run of the nearest folder that has runs, from where Hydra's folder lies upwards."""
+        place = each.folder.rpartition("/")[0]
+        while place and place != home(each.folder):
+            if len(self._places.get(place, ())) == 1:
+                return self._places[place][0]
+            place = place.rpartition("/")[0]
+        number = self.of_dump(each)
+        return self._below(home(each.folder)) if number is None else number
+
+    def _below(self, folder: str) -> int | None:
+        """The one run whose files lie somewhere below a folder, such as in a store of a tracker."""
+        inside = [
+            number
+            for number, group in enumerate(self._groups)
+            if folder and any(f.folder.startswith(f"{folder}/") for f in group.files)
+        ]
+        return inside[0] if len(inside) == 1 else None
+
+
+def _configs(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
+    """Hydra's configurations by the number of their run (None = no run), the newest first."""
+    result: dict[int | None, list[Found]] = defaultdict(list)
+    for each in sorted(found, key=lambda one: one.path, reverse=True):
+        result[owners.of_config(each)].append(each)
+    return result
+
+
+def _logless(configs: Iterable[Found]) -> list[Problem]:
+    """Problems for configurations that lie in the folder of no run, or of several."""
+    what = "a configuration of Hydra in the folder of no run, or of several: whose it is cannot be told"
+    hint = "Put it beside the log of its run, each run in a folder of its own."
+    return [Problem(each.folder, None, "no-run", what, hint) for each in configs]
+
 
 def _dumps(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
     """Dumps of generations by the number of their run (None = no run), in the order of their steps."""
@@ -305,7 +340,7 @@ def _unread(
 def _bundle(each: Found) -> str:
     """Folder that a problem about an unread file names: a store of many small files is named once."""
     parts = each.folder.split("/") if each.folder else []
-    for name in ("mlruns", ".hydra"):
+    for name in ("mlruns", hydra_files.FOLDER):
         if name in parts:
             return "/".join(parts[: parts.index(name) + 1])
     return each.folder

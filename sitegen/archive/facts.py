@@ -53,14 +53,14 @@ class Known:
         return (self.setting(key) or "").lower() in ("true", "1", "yes", "on")
 
 
-def known(path: str, toml: RunToml, staged: Sequence[Staged], gatherer: Gatherer) -> Known:
+def known(
+    path: str, toml: RunToml, config: Mapping[str, str], staged: Sequence[Staged], gatherer: Gatherer
+) -> Known:
     """Join what all sources say."""
-    config: dict[str, str] = {}
     facts: dict[str, str] = {}
     for each in staged:
-        config = {**each.config, **config}
         facts = {**each.facts, **facts}
-    return Known(path, toml, dict(sorted(config.items())), facts, frozenset(gatherer.names))
+    return Known(path, toml, config, dict(sorted(facts.items())), frozenset(gatherer.names))
 
 
 def title(run: Known) -> str:

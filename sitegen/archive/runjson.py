@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from sitegen.errors import Problem
-from sitegen.model import Dumped, MetricSummary, Mute, Run, Segment, SourceFile
+from sitegen.model import ConfigSource, Dumped, MetricSummary, Mute, Run, Segment, SourceFile
 
 _LISTS = {
     "segments": Segment,
@@ -18,6 +18,7 @@ _LISTS = {
     "problems": Problem,
     "mutes": Mute,
     "generations": Dumped,
+    "config_sources": ConfigSource,
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 
 from sitegen.ingest import literals
 from sitegen.ingest.text import Line
@@ -127,8 +128,11 @@ def overrides(command: str) -> dict[str, str]:
 def listed(text: str) -> dict[str, str]:
     """Overrides in the list that Hydra prints with an error: `['a.b=1', 'c.d=2']`."""
     items = literals.parse(text)
-    if not isinstance(items, list):
-        return {}
+    return typed(items) if isinstance(items, list) else {}
+
+
+def typed(items: Iterable[object]) -> dict[str, str]:
+    """Settings of overrides that were given one by one; what is no `key=value` is passed over."""
     found = {}
     for item in items:
         match = _OVERRIDE.fullmatch(item) if isinstance(item, str) else None

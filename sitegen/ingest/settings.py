@@ -18,16 +18,33 @@ def flat(tree: object, prefix: str = "") -> dict[str, str]:
     return dict(islice(leaves, MAX_KEYS))
 
 
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The safe loader, to which a day is a text: a run may be called like one."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - as the base class has it
+        first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
+        for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def yaml_tree(raw: bytes) -> object:
+    """What a YAML file holds: objects, lists, texts and numbers.
+
+    Raises ValueError and YAMLError, and RecursionError for what is nested too deeply.
+    """
+    words = raw.decode("utf-8", "replace")
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(words, Loader=_Loader)):
+        raise ValueError("an alias stands for other parts of the file, which no tracker and no Hydra writes")
+    tree: object = yaml.load(words, Loader=_Loader)  # noqa: S506 - it is a safe loader
+    return tree
+
+
 def of_yaml(raw: bytes) -> dict[str, str]:
     """Settings of a W&B or SwanLab config.yaml; each lies under `value` of its name.
 
     Raises ValueError and YAMLError.
     """
-    words = raw.decode("utf-8", "replace")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(words, Loader=loader)):
-        raise ValueError("an alias stands for other parts of the file, which no tracker writes")
-    whole = yaml.load(words, Loader=loader)  # noqa: S506 - both are safe loaders
+    whole = yaml_tree(raw)
     if not isinstance(whole, dict):
         raise ValueError("there are no settings in it")
     found: dict[str, str] = {}

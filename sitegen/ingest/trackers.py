@@ -72,5 +72,5 @@ def _store(parts: list[str], head: bytes) -> str | None:
     if _VALIDATION.fullmatch(parts[-1]) and head.lstrip().startswith(b"["):
         return "a table of validation samples in MLflow"
     if ".hydra" in parts[:-1]:
-        return "a Hydra configuration"
+        return "a file of Hydra that is none of its three"
     return None

@@ -359,4 +359,4 @@ def test_one_run_in_the_formats_of_all_trackers_is_one_run(made: Made, corpus: P
     archive.update(corpus / "trackers", made.home)
     (run,) = made.archive.runs()
     assert [(s.first, s.last) for s in made.archive.run(run).segments] == [(0, 40), (38, 61)]
-    assert set(kinds(made.archive.run(run).problems)) == {"unsupported", "cut", "lost"}
+    assert set(kinds(made.archive.run(run).problems)) == {"unsupported", "cut", "lost", "config"}
