@@ -55,7 +55,7 @@ def _differing(
     for place, each in enumerate(said):
         found: dict[int, list[str]] = {}
         for key in sorted(each.config):
-            if origin[key] != place and not _same(values[key], each.config[key]):
+            if origin[key] != place and not same(values[key], each.config[key]):
                 found.setdefault(origin[key], []).append(key)
         for other in sorted(found):
             keys = found[other]
@@ -69,7 +69,7 @@ def _differing(
             yield Problem(each.file.path, None, "config", what, hint)
 
 
-def _same(kept: str, other: str) -> bool:
+def same(kept: str, other: str) -> bool:
     """Whether two texts say one value, or one of them does not say it whole."""
     if kept == other or "${" in kept or "${" in other:
         return True

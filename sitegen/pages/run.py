@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sitegen import charts
 from sitegen.charts import timing
 from sitegen.model import MetricSummary, Page, Run
-from sitegen.pages import advice, figures, happened, prose, words
+from sitegen.pages import advice, figures, happened, prose, provenance, words
 from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
@@ -104,6 +104,9 @@ def page(report: RunReport, render: rendering.Render) -> Page:
         validation=_validations(report.validation),
         time_bar=charts.stacked([(part.name, part.share) for part in report.timing]),
         time_rows=tuple(_time_row(part, index) for index, part in enumerate(report.timing)),
+        origin=provenance.origin(report),
+        comparisons=provenance.comparisons(report, rendering.root(path(run.id))),
+        no_baseline=provenance.no_baseline(report),
         log_lines=report.log_lines[:_LINES],
         log_more=max(0, len(report.log_lines) - _LINES),
         summary=tuple(_summary(one) for one in run.summary),

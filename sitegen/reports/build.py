@@ -13,7 +13,7 @@ from sitegen.cards import nearest
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Findings, Leaderboard, Rule
-from sitegen.reports import codec, digest, scorecard
+from sitegen.reports import codec, compare, digest, scorecard
 from sitegen.reports.desk import Desk
 from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
@@ -38,12 +38,19 @@ class Reports:
         self._cards = tuple(rule for rule in cards if rule.code not in config.muted)
         self.catalog = tuple(plain(rule) for rule in self._cards)
         settings = digest.settings(self._cards, config)
-        self.desk = Desk(archive.home, self.catalog, _switched_off(cards, config.muted))
+        self._peers = compare.peers(map(archive.run, archive.runs()))
+        self.desk = Desk(archive.home, self.catalog, _switched_off(cards, config.muted), self._peers)
         self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
 
     def key(self, run: str) -> str:
         """Changes when the data, the cards, the settings or the code change. Raises KeyError."""
         return self._keys[run]
+
+    def shown(self, run: str) -> str:
+        """As `key`, for all that the page shows: it compares the run with others, which may change."""
+        peers = self._peers[run]
+        others = (each for each in (peers.baseline, peers.previous) if each is not None)
+        return digest.of(self._keys[run], *(self._archive.run(each).fingerprint for each in others))
 
     def findings(self, run: str) -> Findings:
         """What the rules say about `run`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sitegen import rules
 from sitegen.archive import Archive
 from sitegen.model import Findings, Rule, Run
-from sitegen.reports import asked, assemble, failed
+from sitegen.reports import asked, assemble, compare, failed
+from sitegen.reports.compare import Peers
 from sitegen.reports.entries import Entry, entry
 from sitegen.reports.rows import incident_rows
 from sitegen.reports.shapes import RunReport
@@ -23,11 +24,13 @@ class Desk:
         home: the `.sitegen` folder.
         catalog: rules as pages know them.
         off: rules that the site switched off; a run.toml may still name them.
+        peers: what each run is compared with; of a run that is not in it, nothing.
     """
 
     home: Path
     catalog: tuple[Rule, ...]
     off: tuple[Rule, ...] = ()
+    peers: Mapping[str, Peers] = field(default_factory=dict)
 
     def report(self, run: str, findings: Findings) -> RunReport:
         """All about `run`, read from its Parquet; where that fails on a bug of ours, a report that says so.
@@ -39,6 +42,7 @@ class Desk:
             made = assemble.report(
                 self._run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
             )
+            made = replace(made, compared=compare.compared(made.run, self._others(run)))
         except Exception as error:
             if not failed.ours(error):
                 raise
@@ -53,6 +57,14 @@ class Desk:
     def entry(self, report: RunReport) -> Entry:
         """What pages across runs know of it."""
         return entry(report, incident_rows(report, self._times(report)))
+
+    def _others(self, run: str) -> Mapping[str, Run]:
+        """Relation -> run, for what `run` is compared with."""
+        archive, peers = Archive(self.home), self.peers.get(run, Peers())
+        if peers.baseline is not None and peers.baseline == peers.previous:
+            return {"baseline and previous run": archive.run(peers.baseline)}
+        found = {"baseline": peers.baseline, "previous run": peers.previous}
+        return {relation: archive.run(other) for relation, other in found.items() if other is not None}
 
     def _run(self, run: str) -> Run:
         return asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off))

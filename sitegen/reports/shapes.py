@@ -101,6 +101,26 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting or fact of two runs; None = that run does not say."""
+
+    key: str
+    here: str | None
+    there: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a run was set up differently from another one."""
+
+    relation: str  # "baseline", "previous run" or "baseline and previous run"
+    run: str
+    title: str
+    differing: tuple[Difference, ...]  # both say something, and not the same; by key
+    single: tuple[Difference, ...]  # only one of them says something
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """All about one run."""
 
@@ -121,6 +141,7 @@ class RunReport:
     rules: Mapping[str, Rule]  # those the run's incidents and verdicts name
     rewritten: int  # rows that a later segment rewrote
     muted: tuple[Muted, ...] = ()  # findings that the run.toml says not to count, by onset
+    compared: tuple[Compared, ...] = ()  # the baseline first; a run that says nothing is left out
     stride: int = 1  # rules looked at every so many steps: more than 1 for very long runs
 
 

@@ -94,7 +94,7 @@ class Bench:
 
     def key(self, run: str) -> str:
         """Where the cache has the entry of `run`."""
-        return key(self.found.key(run), self.look)
+        return key(self.found.shown(run), self.look)
 
     def batch(self, runs: Sequence[str], threads: int) -> list[RunEntry]:
         """Judge and draw `runs` together. The entries come without their texts: those are in the cache."""

@@ -194,3 +194,18 @@ def test_an_empty_archive_has_an_empty_report(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     found = build(tmp_path / "runs", rules=())
     assert (found.archive.runs, found.archive.incidents, found.archive.now) == ((), (), None)
+
+
+def test_a_page_is_drawn_anew_when_the_run_it_is_compared_with_changes(runs: Path) -> None:
+    (runs / "high" / "run.toml").write_text('baseline = "low"\n')
+    before = build(runs)
+    assert [(one.relation, one.run) for one in before.run("high").compared] == []
+    for name, lr in (("high", "1e-06"), ("low", "5e-07")):
+        (runs / name / ".hydra").mkdir()
+        (runs / name / ".hydra" / "config.yaml").write_text(f"trainer:\n  lr: {lr}\n")
+    after = build(runs)
+    (found,) = after.run("high").compared
+    assert [(row.key, row.here, row.there) for row in found.differing] == [("trainer.lr", "1e-06", "5e-07")]
+    (runs / "low" / ".hydra" / "config.yaml").write_text("trainer:\n  lr: 2e-06\n")
+    again = build(runs)
+    assert again.key("high") == after.key("high") and again.shown("high") != after.shown("high")

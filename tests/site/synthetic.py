@@ -139,7 +139,7 @@ class Asked:
     def keep(self, run: str, made: Entry) -> None:
         """The real one keeps it for the pages across runs, which are invented here."""
 
-    def key(self, run: str) -> str:
+    def shown(self, run: str) -> str:
         return hashlib.sha256(self._source.reports[run].run.fingerprint.encode()).hexdigest()
 
 
