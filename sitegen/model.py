@@ -145,6 +145,33 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class TraceSpan:
+    """A stretch of one trajectory that an agent's tracer timed: a generation, a tool call, the whole."""
+
+    trace: str
+    step: int | None
+    sample: int | None  # index of the prompt
+    rollout: int | None  # which of the answers to it
+    validation: bool
+    span: str
+    parent: str | None  # None for the root; may name a span that is not there
+    name: str  # as traced: "CalcTool.execute"
+    kind: str  # "agent", "llm", "tool", "parser", "other"
+    start_s: float | None  # Unix seconds
+    duration_s: float | None  # None = it has no end
+    status: str  # "ok", "error", "open" (no end), "unset"
+    arguments: str  # JSON or text, as traced
+    result: str
+    error: str
+    attributes: Mapping[str, object]  # whatever else the tracer said
+
+    @property
+    def tool(self) -> str | None:
+        """Name of the tool that was called, None for all else."""
+        return self.name.removesuffix(".execute") if self.kind == "tool" else None
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """What a reader found in one stretch of a source. Any part may be empty."""
 
@@ -154,6 +181,7 @@ class Batch:
     facts: Mapping[str, str] = field(default_factory=dict)  # e.g. "verl_version", "commit", "command"
     problems: tuple[Problem, ...] = ()
     samples: tuple[Sample, ...] = ()
+    spans: tuple[TraceSpan, ...] = ()  # those of one trace follow each other
 
 
 # --- a run in the archive ------------------------------------------------------------------
@@ -224,6 +252,18 @@ class ConfigSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Traced:
+    """What traces.parquet holds, counted."""
+
+    traces: int
+    spans: int
+    calls: int  # of tools
+    failed: int  # of those
+    first: int | None  # step
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Mute:
     """What a run.toml says not to count: findings of one rule, and why they are expected."""
 
@@ -274,6 +314,7 @@ class Run:
     generations: tuple[Dumped, ...] = ()  # by kind
     facts: Mapping[str, str] = field(default_factory=dict)  # said in passing: "command", "torch_version", …
     config_sources: tuple[ConfigSource, ...] = ()  # the one that counts first
+    traces: tuple[Traced, ...] = ()  # one, where the run has traces
 
     @property
     def gpu_hours(self) -> float | None:

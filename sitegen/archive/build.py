@@ -11,14 +11,15 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml, samples, settings
+from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml, samples, settings, traces
 from sitegen.archive.gather import Disagreement, Gatherer
 from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Spool
-from sitegen.archive.stage import Staged, content, stage
+from sitegen.archive.stage import Staged, content, derived, stage
 from sitegen.archive.summary import Spent, Summing
+from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
 from sitegen.ingest import Mangling, by_name
 from sitegen.ingest.source import Source, SourceRefused
@@ -120,8 +121,8 @@ def fingerprint_of(folder: Path) -> str | None:
 
 
 def _sizes(folder: Path) -> list[str]:
-    held = [*FILES, samples.NAME] if (folder / samples.NAME).is_file() else FILES
-    return [str((folder / name).stat().st_size) for name in held]
+    more = (name for name in (samples.NAME, traces.NAME) if (folder / name).is_file())
+    return [str((folder / name).stat().st_size) for name in (*FILES, *more)]
 
 
 def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
@@ -166,8 +167,8 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     if run.toml is not None:
         toml = runtoml.load(run.toml.source)
     with Spool(folder / "spool", SPOOLED) as spool:
-        with SampleFile(folder) as dumps:
-            staged = _staged(run.inputs, spool, dumps)
+        with SampleFile(folder) as dumps, TraceFile(folder) as traced:
+            staged = _staged(run.inputs, spool, dumps, traced)
         rows = plan(staged, spool)
         gatherer = Gatherer(rows, spool, [each.file.path for each in staged])
         stored = columns.stored(gatherer.names)
@@ -181,20 +182,29 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     ]  # fmt: skip
     found = facts.known(run.path, toml, config.values, staged, gatherer)
     record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
-    record = replace(record, generations=dumps.counts(), config_sources=config.sources)
+    record = replace(
+        record,
+        generations=dumps.counts(),
+        traces=traced.tally.counts(),
+        config_sources=config.sources,
+    )
     names = {column: name for name, column in stored.items()}
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
     (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
 
 
-def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile) -> list[Staged]:
-    """All sources. Those whose tracker changes names come last: the others tell what the names were."""
+def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile, traced: TraceFile) -> list[Staged]:
+    """All sources, and what their traces count to.
+
+    Those whose tracker changes names come last: the others tell what the names were.
+    """
     forms = [by_name(each.format) for each in inputs]
     found: dict[int, Staged] = {}
     for i in sorted(range(len(inputs)), key=lambda i: isinstance(forms[i], Mangling)):
         source = replace(inputs[i].source, notes=[])
-        found[i] = stage(source, forms[i], inputs[i].sha or "", spool, dumps)
-    return [found[i] for i in range(len(inputs))]
+        found[i] = stage(source, forms[i], inputs[i].sha or "", spool, dumps, traced)
+    counted = derived(traces.NAME, traces.FORMAT, traced.tally.batches(), spool)
+    return [*(found[i] for i in range(len(inputs))), *([counted] if len(counted.records.steps) else [])]
 
 
 def _write_rows(
@@ -249,6 +259,7 @@ def _run(
     toml = found.toml
     started, ended = clock.span(staged, rows)
     steps = rows.step[rows.live]
+    files_read = [each.file for each in staged if each.file.format != traces.FORMAT]
     finished = toml.finished if toml.finished is not None else any(map(clock.finished, staged))
     return Run(
         id=run.id,
@@ -272,8 +283,8 @@ def _run(
         finished=finished,
         growing=toml.text("status") == "running",
         segments=rows.segments,
-        sources=samples.folded(each.file for each in staged),
-        formats=tuple(dict.fromkeys(each.file.format for each in staged)),
+        sources=samples.folded(files_read),
+        formats=tuple(dict.fromkeys(each.format for each in files_read)),
         tags=toml.texts("tags"),
         owner=_shown(toml.text("owner")),
         baseline=toml.text("baseline"),

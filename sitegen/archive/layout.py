@@ -16,7 +16,7 @@ _INSIDE = re.compile(
   | rollouts? | rollout[_-]data([_-]dir)? | validation([_-]data([_-]dir)?)?
   | val[_-]data | dumps? | generations | traces?
   | checkpoints? | ckpts? | global_step_\d+ | artifacts | profile
-  | ray | session_[\d_-]+\w* | sessions?
+  | tr-[0-9a-f]{16,32} | ray | session_[\d_-]+\w* | sessions?
     """
 )
 ATTEMPT = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+|\d\d-\d\d-\d\d", re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -35,26 +36,30 @@ class Peek:
     steps: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     first: int | None = None
     names: tuple[str | None, str | None] = (None, None)  # trainer.project_name, trainer.experiment_name
+    traced: bool = False  # it holds traces: there are no rows to compare
 
 
 def peek(source: Source, form: Format) -> Peek:
     """Look at a source. What cannot be read leaves an empty peek; reading it in full will tell."""
     steps: dict[int, dict[str, float]] = {}
     first: int | None = None
-    project = experiment = None
+    traced = False
+    project = experiment = called = None
     size = BYTES if source.size is None else min(source.size, BYTES)
     try:
         for batch in form.read(replace(source, size=size, notes=[])):
             project = project or batch.config.get("trainer.project_name")
             experiment = experiment or batch.config.get("trainer.experiment_name")
+            called = called or batch.facts.get("experiment")
             if batch.rows is not None and len(batch.rows.steps):
                 first = int(batch.rows.steps[0]) if first is None else first
                 _take(batch.rows, steps)
-            if len(steps) >= RECORDS:
+            traced = traced or bool(batch.spans)
+            if len(steps) >= RECORDS or traced:
                 break
     except Exception:  # noqa: S110 - any fault shows up when the source is read in full
         pass
-    return Peek(form.NAME, steps, first, (project, experiment))
+    return Peek(form.NAME, steps, first, (project, experiment or (called if traced else None)), traced)
 
 
 def _take(rows: Rows, steps: dict[int, dict[str, float]]) -> None:
@@ -71,6 +76,8 @@ def _take(rows: Rows, steps: dict[int, dict[str, float]]) -> None:
 
 def relation(a: Peek, b: Peek) -> Relation:
     """Compare two sources."""
+    if a.traced or b.traced:
+        return Relation.AGREE if _called(a) and _called(a) == _called(b) else Relation.APART
     if any(x and y and x != y for x, y in zip(a.names, b.names, strict=True)):
         return Relation.CONTRADICT
     shared = sorted(a.steps.keys() & b.steps.keys())
@@ -85,6 +92,11 @@ def relation(a: Peek, b: Peek) -> Relation:
     if found is Relation.AGREE and all(name.startswith("val") for _, name in common):
         return Relation.APART  # two trainings of one model begin with the same validation
     return found
+
+
+def _called(one: Peek) -> str:
+    """Name of the experiment, without what trackers replace in it."""
+    return re.sub(r"[\W_]+", "-", one.names[1] or "").lower()
 
 
 def _compared(pairs: np.ndarray, together: bool) -> Relation:

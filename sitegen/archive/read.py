@@ -57,6 +57,11 @@ class Archive:
         file = self.steps(run).with_name("samples.parquet")
         return file if file.is_file() else None
 
+    def traces(self, run: str) -> Path | None:
+        """The run's traces.parquet; None where it has no traces."""
+        file = self.steps(run).with_name("traces.parquet")
+        return file if file.is_file() else None
+
     def columns(self, run: str) -> Mapping[str, str]:
         """Stored column -> name as logged, for the metric columns of steps.parquet."""
         return self._load(run)[1]

@@ -9,7 +9,16 @@ from typing import Any
 import orjson
 
 from sitegen.errors import Problem
-from sitegen.model import ConfigSource, Dumped, MetricSummary, Mute, Run, Segment, SourceFile
+from sitegen.model import (
+    ConfigSource,
+    Dumped,
+    MetricSummary,
+    Mute,
+    Run,
+    Segment,
+    SourceFile,
+    Traced,
+)
 
 _LISTS = {
     "segments": Segment,
@@ -19,6 +28,7 @@ _LISTS = {
     "mutes": Mute,
     "generations": Dumped,
     "config_sources": ConfigSource,
+    "traces": Traced,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Part, Spool
+from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
 from sitegen.ingest import Format, Mangling, Store, by_name
 from sitegen.ingest.source import Source, SourceRefused
@@ -80,9 +81,11 @@ def content(source: Source, kind: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def stage(source: Source, form: Format, sha: str, spool: Spool, samples: SampleFile) -> Staged:
+def stage(
+    source: Source, form: Format, sha: str, spool: Spool, samples: SampleFile, traces: TraceFile
+) -> Staged:
     """Read a source. A reader that fails leaves what it read so far and a problem of kind "internal"."""
-    taking = _Taking(source.path, spool, samples, _original(form, spool))
+    taking = _Taking(source.path, spool, samples, traces, _original(form, spool))
     try:
         for batch in form.read(source):
             taking.batch(batch)
@@ -96,6 +99,14 @@ def stage(source: Source, form: Format, sha: str, spool: Spool, samples: SampleF
         taking.problems.append(_internal(source.path, form.NAME, error))
     taking.problems.extend(source.notes)
     return taking.done(form.NAME, source.size or 0, sha)
+
+
+def derived(path: str, name: str, batches: Iterable[Batch], spool: Spool) -> Staged:
+    """A source of rows that were counted from what other sources hold."""
+    taking = _Taking(path, spool)
+    for batch in batches:
+        taking.batch(batch)
+    return taking.done(name, 0, "")
 
 
 def _original(form: Format, spool: Spool) -> Callable[[str], str]:
@@ -135,9 +146,11 @@ class Span:
 class _Taking:
     path: str
     spool: Spool
-    samples: SampleFile
+    samples: SampleFile | None = None
+    traces: TraceFile | None = None
     original: Callable[[str], str] = str  # see `_original`
     generations: Span = field(default_factory=Span)
+    spans: int = 0  # of traces
     rows: list[tuple[Rows, int]] = field(default_factory=list)
     head: list[LogLine] = field(default_factory=list)
     tail: list[LogLine] = field(default_factory=list)
@@ -156,7 +169,10 @@ class _Taking:
             self.rows.append((slim, number))
         for line in batch.log_lines:
             self._line(replace(line, text=self._clean(line.text)))
-        if batch.samples:
+        if batch.spans and self.traces is not None:
+            self.spans += len(batch.spans)
+            self.secrets += self.traces.add(self.path, batch.spans)
+        if batch.samples and self.samples is not None:
             self.generations.add(batch.samples)
             self.secrets += self.samples.add(self.path, batch.samples)
         for key, value in batch.config.items():
@@ -215,6 +231,7 @@ class _Taking:
         first, last = (int(records.steps[0]), int(records.steps[-1])) if n else (None, None)
         if self.generations.n:
             n, first, last = self.generations.n, self.generations.first, self.generations.last
+        n = n or self.spans
         file = SourceFile(self.path, name, size, sha, n, first, last)
         lines = tuple(self.head + self.tail)
         return Staged(file, records, lines, self.config, self.facts, tuple(self.problems))

@@ -30,7 +30,10 @@ class Neighbours:
         return Member(found.path, found.file, found.size) if found else None
 
     def all(self, paths: Iterable[str]) -> tuple[Found, ...]:
-        """Files among `paths`, and everything below those that end in `/`; by path."""
+        """Files among `paths`, and everything below those that end in `/`; by path.
+
+        One name within the path of a folder may be `*`, any name.
+        """
         found: dict[str, Found] = {}
         for path in paths:
             for each in self._in(path) if path.endswith("/") else (self._files.get(path),):
@@ -39,6 +42,10 @@ class Neighbours:
         return tuple(found[path] for path in sorted(found))
 
     def _in(self, folder: str) -> list[Found]:
+        above, star, below = folder.partition("*/")
+        if star:
+            inner = {each.path[len(above) :].partition("/")[0] for each in self._in(above)}
+            return [each for name in sorted(inner) for each in self._in(f"{above}{name}/{below}")]
         if self._below is None:
             self._below = {}
             for each in self._files.values():
@@ -52,12 +59,15 @@ class Neighbours:
 def with_members(
     claimed: Iterable[Found], kinds: Mapping[str, str], near: Neighbours
 ) -> tuple[list[Found], frozenset[str]]:
-    """The claimed files with what is read together with them, and the paths of all such files."""
+    """The claimed files with what is read together with them, and the paths of all such files.
+
+    Of files that would each have the others, the first is the one that is claimed.
+    """
     found: list[Found] = []
     members: set[str] = set()
     for each in claimed:
         form = _form(kinds[each.path])
-        if isinstance(form, ingest.Spread):
+        if isinstance(form, ingest.Spread) and each.path not in members:
             beside = tuple(one for one in near.all(form.beside(each.path)) if one.path != each.path)
             members.update(one.path for one in beside)
             each = replace(each, members=beside)

@@ -52,7 +52,7 @@ def command(
     \b
     Tables: runs, samples (long), steps (wide, canonical names), raw_samples (names as logged),
     non_finite, summary, log_lines, generations (dumped samples), config, phases, incidents, verdicts,
-    problems; and spans (empty: no format that is read yet carries them).
+    problems, spans (of traces: turns and tool calls).
 
     \b
       sitegen query "SELECT run, max(value) FROM samples WHERE metric = 'score' GROUP BY run"

@@ -1,5 +1,7 @@
 """MLflow's database (`mlruns.db`): one SQLite file with experiments and runs, each run a source of its own.
 
+Traces (see `mlflow_tracedb`) are sources beside them, called like the run that they belong to.
+
 What MLflow changes: NaN is a flag, infinity the largest number, some characters of names are replaced, long
 settings are cut. Everything else is exact, repeated steps included.
 """
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from sitegen.errors import Problem
-from sitegen.ingest import samples, sqlite
+from sitegen.ingest import mlflow_tracedb, samples, sqlite
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.mlflow_names import mangled, restored
 from sitegen.ingest.mlflow_run import EXTREMES, SYSTEM, described, empty, number, seconds, system
@@ -30,7 +32,10 @@ _RUN = {
     "started": "start_time", "ended": "end_time",
 }  # fmt: skip
 
-beside = sqlite.beside
+
+def beside(path: str) -> tuple[str, ...]:
+    """What SQLite keeps beside the database, and the folders of traces."""
+    return (*sqlite.beside(path), *mlflow_tracedb.folders(path))
 
 
 def sniff(path: str, head: bytes) -> bool:
@@ -39,7 +44,7 @@ def sniff(path: str, head: bytes) -> bool:
 
 
 def holds(source: Source) -> bool:
-    """Whether the database has MLflow's tables and a run; one that holds traces only has none."""
+    """Whether the database has MLflow's tables, and a run or traces."""
     try:
         with sqlite.opened(source) as connection:
             known = all(sqlite.columns(connection, table) for table in _NEEDED)
@@ -74,6 +79,7 @@ def _parts(connection: sqlite3.Connection) -> Iterator[Part]:
     for (run,) in connection.execute("SELECT DISTINCT run_uuid FROM metrics ORDER BY run_uuid"):
         if str(run) not in known:
             yield Part(str(run), "")
+    yield from mlflow_tracedb.parts(connection)
 
 
 def digest(source: Source) -> str:
@@ -81,6 +87,8 @@ def digest(source: Source) -> str:
     found = hashlib.sha256()
     try:
         with sqlite.opened(source) as connection:
+            if source.part.startswith(mlflow_tracedb.PREFIX):
+                return mlflow_tracedb.digest(connection, source)
             run = _Run(connection, source.part)
             for row in chain(run.about().items(), run.texts("params"), run.texts("tags"), run.values()):
                 found.update(repr(row).encode("utf-8", "surrogatepass"))
@@ -99,15 +107,22 @@ def read(source: Source) -> Iterator[Batch]:
             if not all(needed <= sqlite.columns(connection, table) for table, needed in _NEEDED.items()):
                 yield Batch(problems=(_unknown_version(source.path),))
                 return
-            run = _Run(connection, source.part)
-            yield from run.described(source.path)
-            for batch in run.batches(source.path):
-                kept = kept or batch.rows is not None
+            for batch in _batches(connection, source):
+                kept = kept or batch.rows is not None or bool(batch.spans)
                 yield batch
         if sqlite.state(source) != before:
             yield Batch(problems=(sqlite.changing(source.path),))
     except sqlite3.Error as error:
         yield Batch(problems=(sqlite.damaged(source.path, error, kept),))
+
+
+def _batches(connection: sqlite3.Connection, source: Source) -> Iterator[Batch]:
+    if source.part.startswith(mlflow_tracedb.PREFIX):
+        yield from mlflow_tracedb.read(connection, source)
+        return
+    run = _Run(connection, source.part)
+    yield from run.described(source.path)
+    yield from run.batches(source.path)
 
 
 def _unknown_version(path: str) -> Problem:

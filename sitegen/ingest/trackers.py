@@ -59,8 +59,6 @@ def _dump(head: bytes) -> str | None:
         return "a W&B table"
     if b'"_swanLab"' in start:
         return "a SwanLab table"
-    if b'"trace_id"' in start and b'"spans"' in start:
-        return "an MLflow trace"
     if b'"trackio"' in start and b'"session"' in start:
         return "a Trackio trace"
     return None

@@ -7,9 +7,6 @@ from sitegen.rules.definition import Definition
 from sitegen.rules.rowdata import RowData
 from sitegen.store import Store, has_log
 
-#: What no format of this version brings. A rule that needs it says so on every run.
-UNREAD = frozenset({"traces"})
-
 
 def missing(rule: Definition, run: Run, rows: RowData, store: Store) -> tuple[str, ...]:
     """What the rule needs and the run did not log."""
@@ -27,8 +24,6 @@ def _has(need: str, run: Run, rows: RowData, store: Store) -> bool:
         return bool(run.config)
     if need == "planned":
         return run.planned_steps is not None
-    if need in UNREAD:
-        return False
     return rows.carries(run.id, need) or _only_non_finite(run, need)
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from sitegen.cards import Fault, Table, nearest
 from sitegen.metrics import glossary
 from sitegen.model import Floats, PhaseName
-from sitegen.rules.applicable import UNREAD
 from sitegen.rules.definition import Definition
 from sitegen.store import main_validations
 
@@ -141,8 +140,6 @@ def faults(rule: Definition) -> Iterator[Fault]:
             yield Fault(rule.path, line, wrong)
     if not good:
         return
-    if UNREAD.intersection(rule.needs):
-        return  # nothing that a case could hold would make it speak
     kinds = {_kind(case) for case in rule.cases}
     if "fires" not in kinds:
         yield Fault(rule.path, 1, "no case in which the rule fires")

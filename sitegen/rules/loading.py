@@ -12,12 +12,11 @@ from sitegen.cards import Card, Fault, Table, nearest
 from sitegen.metrics import glossary
 from sitegen.model import Severity
 from sitegen.rules import casetext, message
-from sitegen.rules.applicable import UNREAD
 from sitegen.rules.definition import KNOWN, Definition
 from sitegen.store import Answers, verify
 
 #: Things a rule may need that are not metrics.
-PSEUDO = frozenset({"log_lines", "events", "evals", "config", "planned"}) | UNREAD
+PSEUDO = frozenset({"log_lines", "events", "evals", "config", "planned"})
 SECTIONS = ("Why it matters", "Likely causes", "What to do", "What else looks like this", "Sources")
 RELATIONS = ("steps", "evals", "events")
 

@@ -1,4 +1,4 @@
-"""Views over the Parquet files of many runs: samples, raw_samples, steps, non_finite, generations.
+"""Views over the Parquet files of many runs: samples, raw_samples, steps, non_finite, generations, spans.
 
 Runs that log the same columns are read together; each such group is one branch of the view, under the exact
 names of its files. So names that differ in case only never meet, and with a filter on `run` only its file is
@@ -18,7 +18,7 @@ from sitegen.metrics import glossary
 from sitegen.store.connection import Connection, identifier, put
 from sitegen.store.frames import Shelf, free_name, text
 
-VIEWS = frozenset({"samples", "raw_samples", "steps", "non_finite", "generations"})
+VIEWS = frozenset({"samples", "raw_samples", "steps", "non_finite", "generations", "spans"})
 
 #: A file belongs to the run whose folder it lies in; a filter on it drops files before they are opened.
 RUN = "parse_path(filename)[-2]"
@@ -72,7 +72,8 @@ class Long:
         """Files the views read."""
         steps = [self._shelf.steps(run) for run in self._runs]
         extras = [path.with_name("extras.parquet") for path in steps]
-        return [str(path) for path in (*steps, *extras, *self._dumps()) if path.is_file()]
+        more = (*self._held("samples.parquet"), *self._held("traces.parquet"))
+        return [str(path) for path in (*steps, *extras, *more) if path.is_file()]
 
     def create(self, connection: Connection, name: str) -> None:
         """Make one of VIEWS."""
@@ -84,6 +85,8 @@ class Long:
             branches += self._extras(name)
         if name == "generations":
             branches += self._generations()
+        if name == "spans":
+            branches += self._spans()
         sql = " UNION ALL BY NAME ".join([_EMPTY[name](), *branches])
         connection.execute(f"CREATE VIEW {name} AS {sql}")
 
@@ -105,18 +108,24 @@ class Long:
         arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
         put(connection, "named", pa.table(arrays, names=["grp", "stored", "name", "metric", "scale"]))
 
-    def _dumps(self) -> list[Path]:
-        """samples.parquet of the runs that dumped generations."""
-        found = (self._shelf.steps(run).with_name("samples.parquet") for run in self._runs)
+    def _held(self, name: str) -> list[Path]:
+        """The file `name` of the runs that have one: dumped generations, or traces."""
+        found = (self._shelf.steps(run).with_name(name) for run in self._runs)
         return [path for path in found if path.is_file()]
 
     def _generations(self) -> Iterator[str]:
-        if held := [text(str(path)) for path in self._dumps()]:
+        if held := [text(str(path)) for path in self._held("samples.parquet")]:
             yield (
                 f'SELECT {RUN} AS run, step, kind, "index" AS sample, input, output, '  # noqa: S608
                 "expected AS ground_truth, score, extra "
                 f"FROM read_parquet([{', '.join(held)}], filename = true)"
             )
+
+    def _spans(self) -> Iterator[str]:
+        if held := [text(str(path)) for path in self._held("traces.parquet")]:
+            listed = ", ".join(name for name, _ in _SPANS[1:])
+            files = f"read_parquet([{', '.join(held)}], filename = true)"
+            yield f"SELECT {RUN} AS run, {listed} FROM {files}"  # noqa: S608
 
     def _extras(self, name: str) -> Iterator[str]:
         """What one finite column could not hold."""
@@ -190,7 +199,21 @@ def _nothing(columns: Sequence[tuple[str, str]]) -> str:
 
 
 _PLACE = [("run", "VARCHAR"), ("segment", "INTEGER"), ("step", "BIGINT")]
+_SPANS = [
+    *(
+        ("run", "VARCHAR"),
+        ("step", "BIGINT"),
+        ("sample", "BIGINT"),
+        ("span", "VARCHAR"),
+        ("parent", "VARCHAR"),
+    ),
+    *(("name", "VARCHAR"), ("kind", "VARCHAR"), ("status", "VARCHAR")),
+    *(("start_s", "DOUBLE"), ("duration_s", "DOUBLE"), ("attributes", "VARCHAR")),
+    *(("trace", "VARCHAR"), ("rollout", "BIGINT"), ("validation", "BOOLEAN"), ("tool", "VARCHAR")),
+    *(("arguments", "VARCHAR"), ("result", "VARCHAR"), ("error", "VARCHAR")),
+]
 _EMPTY = {
+    "spans": lambda: _nothing(_SPANS),
     "samples": lambda: _nothing([*_PLACE, ("metric", "VARCHAR"), ("value", "DOUBLE")]),
     "raw_samples": lambda: _nothing(
         [*_PLACE, ("name", "VARCHAR"), ("value", "DOUBLE"), ("source", "VARCHAR")]
@@ -221,5 +244,6 @@ _BRANCHES: Mapping[str, Callable[[Sequence[Group]], Iterator[str]]] = {
     "raw_samples": _raw_samples,
     "non_finite": lambda groups: iter(()),
     "generations": lambda groups: iter(()),
+    "spans": lambda groups: iter(()),
     "steps": _steps,
 }

@@ -57,15 +57,6 @@ INCIDENTS: Columns = (
 )
 VERDICTS: Columns = (("run", TEXT), ("rule", TEXT), ("verdict", TEXT), ("missing", TEXT), ("reason", TEXT))
 CONFIG: Columns = (("run", TEXT), ("key", TEXT), ("value", TEXT))
-SPANS: Columns = (
-    ("run", TEXT),
-    ("step", WHOLE),
-    ("sample", WHOLE),
-    *((name, TEXT) for name in ("span", "parent", "name", "kind", "status")),
-    ("start_s", REAL),
-    ("duration_s", REAL),
-    ("attributes", TEXT),
-)
 #: Tables in the order of CONTRACT.md.
 TABLES = (
     *(
@@ -154,9 +145,7 @@ class Question:
             )
         if name == "problems":
             return table(facts.PROBLEMS, [*self._own_problems(), *facts.problem_rows(self._found)])
-        if name == "summary":
-            return facts.summary(self._found)
-        return table(SPANS, ())
+        return facts.summary(self._found)
 
     def _run(self, run: Run, status: StatusOf | None, state: StatusOf | None) -> Row:
         judged = (told(run.id) if told else None for told in (status, state))
