@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sitegen import charts
 from sitegen.charts import timing
 from sitegen.model import MetricSummary, Page, Run
-from sitegen.pages import advice, figures, happened, prose, provenance, words
+from sitegen.pages import advice, figures, happened, prose, provenance, samples, words
 from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
@@ -107,11 +107,12 @@ def page(report: RunReport, render: rendering.Render) -> Page:
         origin=provenance.origin(report),
         comparisons=provenance.comparisons(report, rendering.root(path(run.id))),
         no_baseline=provenance.no_baseline(report),
+        samples=samples.summary(report.samples) if report.samples else "",
         log_lines=report.log_lines[:_LINES],
         log_more=max(0, len(report.log_lines) - _LINES),
         summary=tuple(_summary(one) for one in run.summary),
         notes=prose.html(run.notes) if run.notes.strip() else None,
-        downloads=_downloads(run, rendering.root(path(run.id))),
+        downloads=_downloads(report, rendering.root(path(run.id))),
     )
 
 
@@ -231,7 +232,9 @@ def _summary(one: MetricSummary) -> tuple[str, ...]:
     return (one.name, words.count(one.n), *(_number(value) for value in numbers), lost)
 
 
-def _downloads(run: Run, root: str) -> tuple[Download, ...]:
+def _downloads(report: RunReport, root: str) -> tuple[Download, ...]:
+    run = report.run
+    dumped = Download("data/samples.parquet", "samples.parquet", "every generation, whole texts")
     return (
         Download("data/steps.parquet", "steps.parquet", "every row, rewritten ones included"),
         Download("data/steps.csv", "steps.csv", "the same as text"),
@@ -241,6 +244,7 @@ def _downloads(run: Run, root: str) -> tuple[Download, ...]:
             "verdicts, incidents, problems",
         ),
         Download("data/report.md", "report.md", "this page as Markdown"),
+        *([dumped] if report.samples else []),
     )
 
 

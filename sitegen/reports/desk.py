@@ -9,7 +9,7 @@ from pathlib import Path
 from sitegen import rules
 from sitegen.archive import Archive
 from sitegen.model import Findings, Rule, Run
-from sitegen.reports import asked, assemble, compare, failed
+from sitegen.reports import asked, assemble, compare, failed, samples
 from sitegen.reports.compare import Peers
 from sitegen.reports.entries import Entry, entry
 from sitegen.reports.rows import incident_rows
@@ -43,6 +43,8 @@ class Desk:
                 self._run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
             )
             made = replace(made, compared=compare.compared(made.run, self._others(run)))
+            if (dumped := archive.samples(run)) is not None:
+                made = replace(made, samples=samples.choose(made.run, made.incidents, dumped))
         except Exception as error:
             if not failed.ours(error):
                 raise

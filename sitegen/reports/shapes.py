@@ -22,6 +22,7 @@ from sitegen.model import (
     Status,
     Verdict,
 )
+from sitegen.reports.excerpts import SamplesReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ class RunReport:
     muted: tuple[Muted, ...] = ()  # findings that the run.toml says not to count, by onset
     compared: tuple[Compared, ...] = ()  # the baseline first; a run that says nothing is left out
     stride: int = 1  # rules looked at every so many steps: more than 1 for very long runs
+    samples: SamplesReport | None = None  # None = the run dumped no generations
 
 
 @dataclass(frozen=True, slots=True)

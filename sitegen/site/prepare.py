@@ -63,9 +63,11 @@ def prepare(
     files: dict[str, Content] = {}
     aliases: dict[str, tuple[str, ...]] = {}
     for run, entry in drawn.entries(say):
-        pages.append(replace(entry.page, html=""))
+        pages += [replace(page, html="") for page in (entry.page, *entry.more)]
         aliases[run] = entry.aliases
         files |= _run_files(archive.steps(run), run, drawn)
+        if dumped := archive.samples(run):
+            files[f"runs/{run}/data/samples.parquet"] = dumped
     found.forget()
     render = renderer(environment(config.templates))
     pages += cross.kept(archive, found.archive, render, config.title, look)
@@ -108,8 +110,8 @@ class _Runs:
         self._bench.archive.prune(rendering.ROOM, set(self.keys.values()))
 
     def html(self, path: str) -> str:
-        """Fragment of the run page `path`."""
-        return self.load(path.split("/")[1]).page.html
+        """Fragment of `path`, the page of a run or one below it."""
+        return self.load(path.split("/")[1]).html(path)
 
     def load(self, run: str) -> RunEntry:
         """The entry that `entries` left in the cache."""

@@ -13,7 +13,7 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Findings, Page
-from sitegen.pages import report_md
+from sitegen.pages import report_md, samples
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
@@ -33,6 +33,7 @@ class RunEntry:
     aliases: tuple[str, ...]
     report_md: str  # without figures: drawing them costs more than all the rest of a page
     again: bool = False  # a bug of ours stands in for the page: the next build tries again
+    more: tuple[Page, ...] = ()  # pages below the run's
 
     def pack(self) -> bytes:
         """Bytes for the cache."""
@@ -44,13 +45,19 @@ class RunEntry:
         try:
             raw = orjson.loads(data)
             aliases, again = tuple(raw["aliases"]), bool(raw["again"])
-            return cls(cross.page(raw["page"]), raw["api"], aliases, raw["report_md"], again)
+            more = tuple(cross.page(one) for one in raw["more"])
+            return cls(cross.page(raw["page"]), raw["api"], aliases, raw["report_md"], again, more)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"damaged fragment: {error}") from error
 
     def light(self) -> RunEntry:
         """The entry without its texts."""
-        return replace(self, page=replace(self.page, html=""), api="", report_md="")
+        more = tuple(replace(one, html="") for one in self.more)
+        return replace(self, page=replace(self.page, html=""), api="", report_md="", more=more)
+
+    def html(self, path: str) -> str:
+        """Fragment of the page at `path`. Raises KeyError."""
+        return {one.path: one.html for one in (self.page, *self.more)}[path]
 
 
 def key(report_key: str, digest: str) -> str:
@@ -73,7 +80,9 @@ def entry(report: RunReport, render: Render) -> RunEntry:
     searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
     document = api.run_document(report).decode()
     again = any(problem.kind == failed.KIND for problem in report.problems)
-    return RunEntry(searchable, document, report.run.aliases, report_md.document(report), again)
+    dumped = samples.page(report, render)
+    more = () if dumped is None else (dumped,)
+    return RunEntry(searchable, document, report.run.aliases, report_md.document(report), again, more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pagefind.service import get_executable
 
 from sitegen.errors import SitegenError
 from sitegen.model import Page
+from sitegen.pages import samples
 from sitegen.site.pagefind_order import sort_index
 
 FOLDER = "pagefind"
@@ -27,9 +28,13 @@ def region(page: Page, html: str) -> str:
         return html
     marks = [_mark("pagefind-meta", "title", page.title), _mark("pagefind-filter", "kind", page.kind)]
     marks += [_mark("pagefind-filter", name, value) for name, value in page.filters]
-    pairs = character_pairs(html)
+    titled = page.kind == samples.KIND  # what a model wrote is not what people look for
+    pairs = character_pairs(page.title if titled else html)
     if pairs:
         marks.append(_mark("pagefind-meta", "pairs", pairs))
+    if titled:
+        title = Markup("<span hidden>{}</span>").format(page.title)
+        return f"<div data-pagefind-body>{''.join(marks)}{title}</div>{html}"
     return f"<div data-pagefind-body>{''.join(marks)}{html}</div>"
 
 

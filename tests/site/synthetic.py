@@ -162,6 +162,9 @@ class Shelf:
             pq.write_table(pa.table(columns), file)
         return file
 
+    def samples(self, run: str) -> Path | None:
+        return None
+
     def cached(self, room: str, key: str) -> bytes | None:
         file = self._home / "cache" / room / key
         return file.read_bytes() if file.exists() else None

@@ -25,6 +25,15 @@ def test_a_page_left_out_of_search_is_not_marked() -> None:
     assert region(page(search=False), "<p>x</p>") == "<p>x</p>"
 
 
+def test_of_a_page_of_samples_the_title_is_found_and_nothing_else() -> None:
+    html = region(page(kind="samples"), "<p>显存占用</p>")
+    found, after = html.split("</div>", 1)
+    assert found.startswith("<div data-pagefind-body>")
+    assert "a &#34;b&#34;" in found
+    assert after == "<p>显存占用</p>"
+    assert "pairs" not in html
+
+
 def test_chinese_becomes_pairs_and_nothing_else_does() -> None:
     assert character_pairs("step 3: 显存占用47%，显存 a 单") == "占用 存占 显存"
     assert character_pairs("no such text") == ""

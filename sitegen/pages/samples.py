@@ -1,0 +1,269 @@
+"""A choice of what a run generated: around its incidents, what changed most, and of some steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from sitegen import charts
+from sitegen.model import Dumped, Page
+from sitegen.pages import render as rendering
+from sitegen.pages import texts, words
+from sitegen.reports.excerpts import Abreast, Excerpt, Moment, SamplesReport, SampleView, StepSamples
+from sitegen.reports.shapes import RunReport
+
+KIND = "samples"
+NAMES = {"rollout": "Rollouts", "validation": "Validation", "samples": "Samples"}
+_SINGULAR = {"rollout": "rollout", "validation": "validation sample", "samples": "sample"}
+_STEPS = 300  # in the table of all steps
+_LONG, _LINES = 700, 12  # characters and lines of an answer that is folded
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One sample."""
+
+    roles: tuple[str, ...]
+    where: str
+    score: str
+    prompt: Markup
+    prompt_end: str  # its last words, for the fold
+    answer: Markup
+    answer_begin: str
+    length: str
+    long: bool
+    expected: Markup | None
+    extra: Markup | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One answer among those side by side."""
+
+    label: str
+    step: str
+    note: str
+    sample: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Answers side by side, and the prompt where they share one."""
+
+    kind: str
+    prompt: Markup | None
+    expected: Markup | None
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An onset with what was generated around it."""
+
+    anchor: str
+    incidents: tuple[str, ...]
+    title: str
+    onset: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepBlock:
+    """Samples of one step."""
+
+    anchor: str
+    title: str
+    note: str
+    samples: tuple[Shown, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KindBlock:
+    """Steps of one kind."""
+
+    key: str
+    title: str
+    note: str
+    shown: tuple[StepBlock, ...]
+    table: tuple[tuple[str, ...], ...]  # step, samples, scored, mean, lowest, highest
+    more: int  # steps beyond the table
+
+
+def path(run: str) -> str:
+    """Where the page lies below the site root."""
+    return f"runs/{run}/samples/"
+
+
+def anchor(onset: int) -> str:
+    """Fragment of what was generated around an onset."""
+    return f"at-{onset}"
+
+
+def page(report: RunReport, render: rendering.Render) -> Page | None:
+    """`/runs/<run>/samples/`, None where the run dumped no generations."""
+    found = report.samples
+    if found is None:
+        return None
+    run = report.run
+    return rendering.page(
+        render,
+        "samples.html",
+        path(run.id),
+        title=f"Samples of {run.title}",
+        description=f"A choice of {summary(found)}.",
+        kind=KIND,
+        run=run,
+        summary=summary(found),
+        events=tuple(_event(moment) for moment in found.moments),
+        changed=tuple(_changed(one) for one in found.changed),
+        all_looked_at=found.all_looked_at,
+        kinds=tuple(_kind(kind, found) for kind in found.kinds),
+        limits=tuple(map(words.count, found.limits)),
+    )
+
+
+def summary(found: SamplesReport) -> str:
+    """`1 024 rollouts of 8 steps (1 to 40) and 96 validation samples of 2 steps`."""
+    return " and ".join(map(_counted, found.kinds))
+
+
+def link(report: RunReport, incident: str) -> str:
+    """Where the run page finds what was generated around an incident; "" where nothing was."""
+    moments = report.samples.moments if report.samples else ()
+    return next((f"samples/#{anchor(one.onset)}" for one in moments if incident in one.anchors), "")
+
+
+def _counted(kind: Dumped) -> str:
+    tail = ""
+    if kind.first is not None and kind.last is not None:
+        of = words.plural(kind.steps, "step")
+        tail = (
+            f" of {of} ({words.count(kind.first)} to {words.count(kind.last)})"
+            if kind.steps > 1
+            else (f" of step {words.count(kind.first)}")
+        )
+    return words.plural(kind.rows, _SINGULAR.get(kind.kind, "sample")) + tail
+
+
+def _event(moment: Moment) -> Event:
+    first = sorted(moment.compared, key=lambda one: not one.same_prompt)
+    rows = tuple(_row(one, _labels(one, moment.onset)) for one in first)
+    return Event(anchor(moment.onset), moment.anchors, moment.title, moment.onset, rows)
+
+
+def _labels(one: Abreast, onset: int) -> tuple[str, ...]:
+    """How each step lies to the onset."""
+    return tuple(_distance(sample.step, onset) for sample in one.samples)
+
+
+def _distance(step: int | None, onset: int) -> str:
+    if step is None or step == onset:
+        return "at the onset"
+    apart = words.plural(abs(step - onset), "step")
+    return f"{apart} {'before' if step < onset else 'after'} the onset"
+
+
+def _changed(one: Abreast) -> Row:
+    return _row(one, tuple("" for _ in one.samples))
+
+
+def _row(one: Abreast, labels: Sequence[str]) -> Row:
+    first = one.samples[0]
+    answers = _answers([sample.output for sample in one.samples]) if one.same_prompt else None
+    columns = tuple(
+        Column(
+            labels[place],
+            _step_name(sample.step),
+            _mean(one.means[place], one.same_prompt, sample),
+            _sample(sample, answers[place] if answers else None),
+        )
+        for place, sample in enumerate(one.samples)
+    )
+    if not one.same_prompt:
+        return Row(NAMES.get(one.kind, one.kind), None, None, columns)
+    return Row(NAMES.get(one.kind, one.kind), texts.excerpt(first.input), _maybe(first.expected), columns)
+
+
+def _answers(outputs: Sequence[Excerpt]) -> list[Markup]:
+    """What the next answer lacks is marked in the first, what the one before lacks in the others."""
+    marked = [texts.compared(after, before, "ins") for before, after in pairwise(outputs)]
+    return [texts.compared(outputs[0], outputs[1], "del"), *marked]
+
+
+def _mean(mean: float | None, same: bool, sample: SampleView) -> str:
+    if mean is None or (same and mean == sample.score):
+        return ""
+    return f"mean score {words.score(mean)} {'for this prompt' if same else 'of the step'}"
+
+
+def _kind(kind: Dumped, found: SamplesReport) -> KindBlock:
+    steps = [step for step in found.steps if step.kind == kind.kind]
+    shown = [step for step in steps if step.chosen]
+    return KindBlock(
+        key=kind.kind,
+        title=NAMES.get(kind.kind, kind.kind),
+        note=_counted(kind),
+        shown=tuple(_block(step, step is shown[-1]) for step in shown),
+        table=tuple(_numbers(step) for step in steps[:_STEPS]) if len(steps) > len(shown) else (),
+        more=max(0, len(steps) - _STEPS),
+    )
+
+
+def _block(step: StepSamples, last: bool) -> StepBlock:
+    notes = [words.plural(step.rows, "answer")]
+    if step.mean is not None:
+        notes.append(f"mean score {words.score(step.mean)}")
+    if step.low is not None and step.high is not None and step.low < step.high:
+        notes.append(f"{words.score(step.low)} to {words.score(step.high)}")
+    if step.scored < step.rows:
+        notes.append(f"{words.count(step.rows - step.scored)} without a finite score")
+    name = _step_name(step.step)
+    key = "none" if step.step is None else str(step.step)
+    samples = tuple(_sample(sample) for sample in step.chosen)
+    return StepBlock(f"{step.kind}-{key}", name[:1].upper() + name[1:], ", ".join(notes), samples, last)
+
+
+def _numbers(step: StepSamples) -> tuple[str, ...]:
+    name = "not logged" if step.step is None else words.count(step.step)
+    values = (step.mean, step.low, step.high)
+    return (name, words.count(step.rows), words.count(step.scored), *(_score(value) for value in values))
+
+
+def _step_name(step: int | None) -> str:
+    return "no step logged" if step is None else f"step {words.count(step)}"
+
+
+def _score(value: float | None) -> str:
+    return words.MISSING if value is None else charts.human(value, 4)
+
+
+def _sample(sample: SampleView, answer: Markup | None = None) -> Shown:
+    output = sample.output.head
+    return Shown(
+        roles=sample.roles,
+        where=sample.where,
+        score=sample.raw_score if sample.score is None else _score(sample.score),
+        prompt=texts.excerpt(sample.input),
+        prompt_end=_end(sample.input),
+        answer=texts.excerpt(sample.output) if answer is None else answer,
+        answer_begin=words.clip(" ".join(output[:200].split()), 110),
+        length=words.plural(sample.output.length, "character"),
+        long=len(output) + len(sample.output.tail) > _LONG or output.count("\n") > _LINES,
+        expected=_maybe(sample.expected),
+        extra=_maybe(sample.extra),
+    )
+
+
+def _end(text: Excerpt) -> str:
+    """The last words of a prompt: what precedes them is mostly the same for all."""
+    line = " ".join((text.tail or text.head)[-400:].split())
+    line = line.removesuffix(" assistant")
+    return line if len(line) <= 90 else "…" + line[-89:]
+
+
+def _maybe(text: Excerpt | None) -> Markup | None:
+    return None if text is None else texts.excerpt(text)
