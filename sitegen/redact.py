@@ -102,6 +102,7 @@ _ASSIGNED = re.compile(
     rf"(?P<value>(?(quote)(?:(?:(?!(?P=quote))[^\n]){{3,400}}(?=(?P=quote))|{_BARE})|{_BARE}))",
     re.IGNORECASE,
 )
+_SHORTEST = 6  # characters of a text that can hold a secret and what tells it
 _TELLTALE = ("pass", "pwd", "secret", "token", "key", "credential")
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]{0,40}[A-Za-z])?")
 _STRONG = re.compile(r"(pass(?:word|wd|phrase)|pwd|secret|credential)", re.IGNORECASE)
@@ -124,6 +125,8 @@ _PLAIN = re.compile(
 
 def redact(text: str) -> tuple[str, Counter[str]]:
     """`text` without its secrets, and how many of which kind stood in it."""
+    if len(text) < _SHORTEST:
+        return text, Counter()
     if "\x1b" in text:
         short, found = redact(_COLOUR.sub("", text))  # a colour may change within a secret
         return (short, found) if found else (text, found)

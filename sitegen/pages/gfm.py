@@ -50,11 +50,15 @@ def log(lines: Sequence[LogLine]) -> str:
     if not lines:
         return ""
     shown = [f"{line.path}:{line.line}: {_printable(line.text)}" for line in lines[:_MOST_LINES]]
-    text = "\n".join(shown)
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     rest = len(lines) - _MOST_LINES
     more = f"\n\n{words.plural(rest, 'more line')}." if rest > 0 else ""
-    return f"{fence}text\n{text}\n{fence}{more}"
+    return fenced("\n".join(shown)) + more
+
+
+def fenced(text: str) -> str:
+    """`text` in a fence that nothing in it can close."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _printable(text: str) -> str:

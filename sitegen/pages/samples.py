@@ -197,7 +197,7 @@ def _answers(outputs: Sequence[Excerpt]) -> list[Markup]:
 def _mean(mean: float | None, same: bool, sample: SampleView) -> str:
     if mean is None or (same and mean == sample.score):
         return ""
-    return f"mean score {words.score(mean)} {'for this prompt' if same else 'of the step'}"
+    return f"mean score {_score(mean)} {'for this prompt' if same else 'of the step'}"
 
 
 def _kind(kind: Dumped, found: SamplesReport) -> KindBlock:
@@ -216,9 +216,9 @@ def _kind(kind: Dumped, found: SamplesReport) -> KindBlock:
 def _block(step: StepSamples, last: bool) -> StepBlock:
     notes = [words.plural(step.rows, "answer")]
     if step.mean is not None:
-        notes.append(f"mean score {words.score(step.mean)}")
+        notes.append(f"mean score {_score(step.mean)}")
     if step.low is not None and step.high is not None and step.low < step.high:
-        notes.append(f"{words.score(step.low)} to {words.score(step.high)}")
+        notes.append(f"{_score(step.low)} to {_score(step.high)}")
     if step.scored < step.rows:
         notes.append(f"{words.count(step.rows - step.scored)} without a finite score")
     name = _step_name(step.step)

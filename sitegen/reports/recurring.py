@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from sitegen.reports.dumps import NO_STEP, Numbers, Step
 
 PROMPTS = 2  # per onset and kind
 CHANGED = 4  # per kind
+_CONSIDERED = 1000  # of those that changed most
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,22 @@ def changed(steps: Sequence[Step], numbers: Numbers) -> list[Pick]:
         return []
     score = np.nan_to_num(np.abs(found.mean[again + 1] - found.mean[again]), nan=0.0)
     length = np.abs(found.length[again + 1] - found.length[again])
-    order = again[np.lexsort((found.step[again], -length, -score))]
-    _, firsts = np.unique(found.prompt[order], return_index=True)  # each prompt once
+    order = np.lexsort((found.step[again], -length, -score))
+    _, firsts = np.unique(found.prompt[again[order]], return_index=True)  # each prompt once
+    most = order[np.sort(firsts)][:_CONSIDERED]
+    places = _taking_turns(score[most].tolist(), found.step[again[most]].tolist())[:CHANGED]
     joined = _joined(parts)
-    return [
-        _pick(known[0].kind, found, (int(group), int(group) + 1), joined)
-        for group in order[np.sort(firsts)][:CHANGED]
-    ]
+    return [_pick(known[0].kind, found, (group, group + 1), joined) for group in again[most[places]].tolist()]
+
+
+def _taking_turns(scores: Sequence[float], steps: Sequence[int]) -> list[int]:
+    """Places by score, highest first; of equal ones each step in turn, for most differ by all or nothing."""
+    seen: Counter[tuple[float, int]] = Counter()
+    turns = []
+    for pair in zip(scores, steps, strict=True):
+        turns.append(seen[pair])
+        seen[pair] += 1
+    return sorted(range(len(turns)), key=lambda place: (-scores[place], turns[place], place))
 
 
 def _by_prompt(parts: Sequence[Numbers]) -> _Prompts:

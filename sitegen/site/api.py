@@ -28,6 +28,7 @@ def run(report: RunReport) -> dict[str, object]:
         "muted": [incident(m.incident) | {"reason": m.reason} for m in report.muted],
         "verdicts": {v.rule: str(v.outcome) for v in report.verdicts},
         "missing": {v.rule: list(v.missing) for v in report.verdicts if v.missing},
+        "generations": [asdict(dumped) for dumped in report.run.generations],
         "problems": [problem(p) for p in report.problems],
     }  # fmt: skip
 

@@ -127,6 +127,16 @@ def test_what_changed_most_for_the_same_prompt(tmp_path: Path) -> None:
     assert first.means == (1.0, 0.0)
 
 
+def test_of_equal_changes_each_step_has_its_turn(tmp_path: Path) -> None:
+    pairs = ((1, 2, "early"), (5, 6, "late"))
+    everything: list[Answer] = []
+    for first, second, name in pairs:
+        everything += [(first, f"{name}{i}", "same", 1.0) for i in range(9)]
+        everything += [(second, f"{name}{i}", "same", 0.0) for i in range(9)]
+    found = choose(tmp_path, everything).changed
+    assert sorted(one.samples[0].step or 0 for one in found) == [1, 1, 5, 5]
+
+
 def test_without_scores_the_length_tells_what_changed(tmp_path: Path) -> None:
     everything: list[Answer] = [(1, "q", "a", None), (2, "q", "b", None)]
     everything += [(1, "r", "a", None), (2, "r", "much longer", None)]
