@@ -5,13 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sitegen.archive import clock, columns, facts, parquet, runjson, runtoml, samples, settings, traces
+from pyarrow import ArrowException
+
+from sitegen.archive import (
+    clock,
+    columns,
+    facts,
+    parquet,
+    portable,
+    runjson,
+    runtoml,
+    samples,
+    settings,
+    traces,
+)
 from sitegen.archive.gather import Disagreement, Gatherer
 from sitegen.archive.merge import Plan, plan
 from sitegen.archive.runtoml import RunToml
@@ -21,7 +34,7 @@ from sitegen.archive.stage import Staged, content, derived, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
-from sitegen.ingest import Mangling, by_name
+from sitegen.ingest import Mangling, by_name, exported
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Mute, Run
 from sitegen.redact import redact
@@ -166,6 +179,38 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     toml = RunToml()
     if run.toml is not None:
         toml = runtoml.load(run.toml.source)
+    taken = _taken_over(run, toml, lost, mark, folder)
+    record, names = taken or _made(run, toml, lost, mark, folder)
+    (folder / "run.json").write_bytes(runjson.dumps(record, names))
+    (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
+
+
+def _taken_over(
+    run: RunPlan, toml: RunToml, lost: Sequence[Problem], mark: str, folder: Path
+) -> tuple[Run, Mapping[str, str]] | None:
+    """An exported run as it is; None for anything else, and for one that its reader has to look at."""
+    if [each.format for each in run.inputs] != [exported.NAME]:
+        return None
+    try:
+        found, names, told = portable.restore(run.inputs[0].source, folder)
+    except (OSError, ValueError, KeyError, TypeError, ArrowException):
+        for name in (samples.NAME, traces.NAME):
+            (folder / name).unlink(missing_ok=True)
+        return None
+    found = portable.adopted(found, toml)
+    if run.toml is not None:
+        mutes = tuple(map(_mute, toml.mutes)) or found.mutes
+        found = replace(
+            found, toml=run.toml.path, mutes=mutes, presets=toml.asked("presets") or found.presets
+        )
+    problems = (*toml.problems, *run.problems, *lost, *found.problems, *told)
+    return replace(found, id=run.id, path=run.path, fingerprint=mark, problems=problems), names
+
+
+def _made(
+    run: RunPlan, toml: RunToml, lost: Sequence[Problem], mark: str, folder: Path
+) -> tuple[Run, Mapping[str, str]]:
+    """A run out of its logs."""
     with Spool(folder / "spool", SPOOLED) as spool:
         with SampleFile(folder) as dumps, TraceFile(folder) as traced:
             staged = _staged(run.inputs, spool, dumps, traced)
@@ -188,9 +233,7 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
         traces=traced.tally.counts(),
         config_sources=config.sources,
     )
-    names = {column: name for name, column in stored.items()}
-    (folder / "run.json").write_bytes(runjson.dumps(record, names))
-    (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
+    return record, {column: name for name, column in stored.items()}
 
 
 def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile, traced: TraceFile) -> list[Staged]:

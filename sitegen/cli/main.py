@@ -25,6 +25,7 @@ VERBS = {  # verb -> one line for --help; the module of the same name is importe
     "ingest": "Read runs into the archive and say what was read.",
     "check": "Findings for runs or raw logs, without a site.",
     "report": "Write the convergence report of one run as Markdown with figures.",
+    "export": "Write one run as a redacted folder that ingests again.",
     "query": "Ask the archive in SQL.",
     "rules": "The rule catalog: list, show, test, new.",
 }

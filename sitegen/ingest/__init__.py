@@ -15,6 +15,7 @@ from sitegen.ingest import (
     clearml,
     console,
     csv_export,
+    exported,
     filelogger,
     generations,
     hydra_files,
@@ -102,6 +103,7 @@ class Store(Protocol):
 
 
 FORMATS: tuple[Format, ...] = (
+    exported,
     filelogger,
     tensorboard,
     wandb_log,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,14 +53,14 @@ def run_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def archive_run(guide: str, archive: Path, run_folder: Path, tmp_path: Path) -> None:
+def archive_run(guide: str, archive: Path, run_folder: Path, tmp_path: Path, sitegen: str = "") -> None:
     script = tmp_path / "archive-run.sh"
     script.write_text(block(guide, "archive-run.sh"))
     subprocess.run(
         ["bash", script, run_folder, "job-7"],
         check=True,
-        env={**os.environ, "ARCHIVE": str(archive)},
-        timeout=60,
+        env={**os.environ, "ARCHIVE": str(archive), "SITEGEN": sitegen},
+        timeout=120,
     )
 
 
@@ -69,6 +70,22 @@ def test_a_run_is_pushed_without_its_checkpoints(
     archive_run(guide, archive, run_folder, tmp_path)
     pushed = git("ls-tree", "-r", "--name-only", "main", cwd=tmp_path / "origin.git").split()
     assert pushed == ["README", "runs/job-7/console.log"]
+
+
+def test_with_sitegen_an_export_is_pushed_and_replaced_when_the_log_has_grown(
+    guide: str, archive: Path, run_folder: Path, tmp_path: Path
+) -> None:
+    sitegen = tmp_path / "sitegen"
+    sitegen.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sitegen "$@"\n')
+    sitegen.chmod(0o755)
+    log = run_folder / "console.log"
+    for steps in (3, 5):
+        log.write_text("".join(f"step:{n} - critic/score/mean:0.{n}5\n" for n in range(1, steps + 1)))
+        archive_run(guide, archive, run_folder, tmp_path, str(sitegen))
+    pushed = git("ls-tree", "-r", "--name-only", "main", cwd=tmp_path / "origin.git").split()
+    assert {"runs/job-7/run.json", "runs/job-7/steps.parquet", "runs/job-7/report.md"} <= set(pushed)
+    assert not [name for name in pushed if name.endswith(".log")]
+    assert '"last_step": 5' in git("show", "main:runs/job-7/run.json", cwd=tmp_path / "origin.git")
 
 
 def test_a_second_call_without_news_does_nothing(
