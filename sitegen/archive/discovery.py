@@ -256,10 +256,12 @@ class _Owners:
         return None if place == "" and self._groups[number].path else number
 
     def of_dump(self, each: Found) -> int | None:
-        """As above; a single log directly in RUNS has the dumps that lie there, if it is the only run."""
-        number = self(each)
-        alone = number is None and len(self._groups) == 1 and not home(each.folder)
-        return 0 if alone else number
+        """As above, else the only run below the folder that holds the dump: `x` for `x/rollouts/`, or RUNS."""
+        number, place = self(each), home(each.folder)
+        if number is not None:
+            return number
+        below = [i for i, group in enumerate(self._groups) if not place or group.path.startswith(f"{place}/")]
+        return below[0] if len(below) == 1 else None
 
     def of_config(self, each: Found) -> int | None:
         """The one run of the nearest folder that has runs, from where Hydra's folder lies upwards."""

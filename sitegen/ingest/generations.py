@@ -46,7 +46,7 @@ def sniff(path: str, head: bytes) -> bool:
         return False
     found, looked = jsonl.objects(head, 3)
     if found:
-        return sum(map(_is_sample, found)) * 2 > looked
+        return sum(map(_is_sample, found)) * 2 >= looked
     return (
         bool(_TORN.match(head)) and b"\n" not in head and path.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst"))
     )

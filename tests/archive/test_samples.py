@@ -45,6 +45,15 @@ def test_a_log_directly_in_runs_has_the_dumps_beside_it(made: Made) -> None:
     assert made.archive.run(run).generations[0].rows == 1
 
 
+def test_a_log_in_a_folder_of_its_own_has_the_dumps_beside_that_folder(made: Made) -> None:
+    made.jsonl("a/project/experiment.jsonl", LOG)
+    dump(made, "a/rollouts/1.jsonl", ["x"])
+    dump(made, "b/rollouts/1.jsonl", ["whose?"])
+    (run,) = made.ids()
+    assert made.archive.run(run).generations[0].rows == 1
+    assert [problem.path for problem in made.last.problems] == ["b/rollouts/1.jsonl"]
+
+
 def test_dumps_are_no_run_and_without_one_are_told(made: Made) -> None:
     made.console("a.log", LOG)
     made.console("b.log", [(step, {"critic/score/mean": 0.5}) for step in range(1, 9)])

@@ -156,6 +156,10 @@ def test_dumps_are_claimed_by_content(tmp_path: Path) -> None:
     assert claimed(tmp_path, json.dumps({**V0, "input": "x" * 200_000}) + "\n") == "generations"
 
 
+def test_a_dump_that_begins_with_a_broken_line_is_still_one(tmp_path: Path) -> None:
+    assert claimed(tmp_path, '{"input": "q", "outp\n' + json.dumps(V0) + "\n") == "generations"
+
+
 def test_a_data_set_of_questions_and_answers_is_no_dump(tmp_path: Path) -> None:
     pair = {"instruction": "add", "input": "2 2", "output": "4"}
     assert claimed(tmp_path, json.dumps(pair) + "\n") != "generations"
