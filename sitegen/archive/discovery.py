@@ -256,7 +256,7 @@ class _Owners:
         return None if place == "" and self._groups[number].path else number
 
     def of_dump(self, each: Found) -> int | None:
-        """As above, else the only run below the folder that holds the dump: `x` for `x/rollouts/`, or RUNS."""
+        """As above, else the only run below the folder of the dump: `x` for `x/rollouts/`, or RUNS."""
         number, place = self(each), home(each.folder)
         if number is not None:
             return number
