@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sitegen.errors import Problem
 from sitegen.ingest.source import Source, SourceRefused
+from sitegen.redact import redact
 
 NAME = "removed.toml"
 
@@ -33,7 +34,9 @@ def load(root: Path) -> tuple[tuple[tuple[str, str, str], ...], tuple[Problem, .
     )
     for n, entry in enumerate(given, 1):
         if isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"]:
-            entries.append((entry["id"], str(entry.get("date", "")), str(entry.get("why", ""))))
+            said = (entry["id"], str(entry.get("date", "")), str(entry.get("why", "")))
+            run, date, why = (redact(text)[0] for text in said)
+            entries.append((run, date, why))
         else:
             problems.append(Problem(NAME, None, "run-toml", f"entry {n} has no id", "Give id, date and why."))
     if table and not given:

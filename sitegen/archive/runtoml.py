@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sitegen.errors import Problem
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import Mute
+from sitegen.redact import redact
 
 NAME = "run.toml"
 MAX = 1 << 20
@@ -69,10 +71,11 @@ def load(source: Source) -> RunToml:
     except UnicodeDecodeError as error:
         return _failed(source.path, f"is not UTF-8 (byte {error.start})", None)
     except tomllib.TOMLDecodeError as error:
-        return _failed(source.path, f"is not TOML: {error}", getattr(error, "lineno", None))
+        return _failed(source.path, f"is not TOML: {redact(str(error))[0]}", getattr(error, "lineno", None))
     lines = raw.decode("utf-8").splitlines()
     values: dict[str, object] = {}
     problems: list[Problem] = []
+    secrets: Counter[str] = Counter()
     mutes, faults = _mutes(source.path, table.pop(_MUTE, {}), lines)
     problems += faults
     for key, value in table.items():
@@ -80,8 +83,28 @@ def load(source: Source) -> RunToml:
         if usable is None:
             problems.append(_fault(source.path, key, value, lines))
         else:
-            values[key] = usable
+            values[key] = _clean(usable, secrets)
+    mutes = [replace(one, rule=_text(one.rule, secrets), reason=_text(one.reason, secrets)) for one in mutes]
+    problems = [
+        replace(one, message=_text(one.message, secrets), hint=redact(one.hint)[0]) for one in problems
+    ]
+    for kind, n in sorted(secrets.items()):
+        told = f"{n} x {kind} replaced by [redacted:{kind}]"
+        problems.append(Problem(source.path, None, "redacted", told, "Take it out of the file."))
     return RunToml(values, tuple(problems), tuple(mutes))
+
+
+def _clean(value: object, secrets: Counter[str]) -> object:
+    """A value without secrets: a text, or each text of a list."""
+    if isinstance(value, tuple):
+        return tuple(_text(each, secrets) for each in value)
+    return _text(value, secrets) if isinstance(value, str) else value
+
+
+def _text(text: str, secrets: Counter[str]) -> str:
+    short, found = redact(text)
+    secrets += found
+    return short
 
 
 def _mutes(path: str, table: object, lines: list[str]) -> tuple[list[Mute], list[Problem]]:

@@ -13,6 +13,7 @@ from sitegen import ingest
 from sitegen.archive.ids import short_hash
 from sitegen.archive.walk import Found, printable
 from sitegen.ingest.source import Member, Part
+from sitegen.redact import redact_name
 
 Parts = Mapping[str, Sequence[Sequence[object]]]  # path -> [state, (name, called) …] as an update left it
 
@@ -94,7 +95,9 @@ def in_parts(
             parts = tuple(Part(str(name), str(called)) for name, called in listed)
         else:
             parts = form.parts(each.source())
-        noted[each.path] = [list(each.state), *([part.name, part.called] for part in parts)]
+        parts = tuple(replace(part, called=_quiet(part.called)) for part in parts)
+        if all(_quiet(part.name) == part.name for part in parts):  # else it is looked at again next time
+            noted[each.path] = [list(each.state), *([part.name, part.called] for part in parts)]
         found += _split(each, parts) or [each]
         kinds.update({one.path: kinds[each.path] for one in found[-len(parts) :]} if parts else {})
     return found, noted
@@ -112,6 +115,12 @@ def _split(each: Found, parts: Sequence[Part]) -> list[Found]:
         replace(each, path=f"{each.path}#{_shown(part.name)}", part=part.name, called=part.called)
         for part in parts
     ]
+
+
+def _quiet(name: str) -> str:
+    """A name that may be remembered: one that holds a secret is known by its hash."""
+    parts = name.split("/")  # an e-mail address behind a slash may be a user and a host
+    return name if all(redact_name(part)[0] == part for part in parts) else short_hash(name)
 
 
 def _shown(name: str) -> str:

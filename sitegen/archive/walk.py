@@ -9,14 +9,16 @@ refused and never opened.
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen.errors import ArchiveError, Problem
 from sitegen.ingest import sqlite
 from sitegen.ingest.source import Member, Source
+from sitegen.redact import redact_name
 
 _SKIPPED = {"__pycache__", "node_modules", "lost+found"}
 # Folders of tools, which hold no logs of runs; other hidden folders are mentioned.
@@ -25,6 +27,8 @@ _TOOLS = {
     ".vscode", ".idea", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".config", ".local", ".conda", ".nv",
     ".triton", ".datalad", ".dvc", ".fseventsd", ".snapshot", ".AppleDouble",
 }  # fmt: skip
+_NAMED = re.compile(r"(?:[^/]+/)*?[^/]*\[redacted:[^/]*")  # down to the first name that held a secret
+_SHORTEST = 12  # characters of a name that may hold a secret: `password=abc`
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
@@ -94,7 +98,8 @@ def walk(root: Path, skip: Path | None = None) -> Listing:
     found = list(walker.folder(root, ""))
     found += walker.follow({str(each.file) for each in found})
     files = tuple(sorted(_unique(found), key=lambda each: each.path))
-    return Listing(files, tuple(walker.problems), tuple(walker.hidden))
+    problems = (*walker.problems, *_told((*(each.path for each in files), *walker.hidden)))
+    return Listing(files, problems, tuple(walker.hidden))
 
 
 def _single(root: Path, info: os.stat_result) -> Listing:
@@ -178,9 +183,20 @@ class _Walker:
 
 
 def printable(name: str) -> str:
-    """A file name as text that can be stored and shown: no control characters, no broken encoding."""
+    """A file name as text that can be stored and shown: no control characters, no secret."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
+    text = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
+    return redact_name(text)[0] if len(text) >= _SHORTEST or "@" in text else text
+
+
+def _told(paths: Iterable[str]) -> Iterator[Problem]:
+    """A problem for every folder or file whose name holds a secret."""
+    named = {match[0] for path in paths if (match := _NAMED.match(path))}
+    hint = "Rename it: the name is shown wherever the run is, and changes its address."
+    for path in sorted(named):
+        yield Problem(
+            path, None, "redacted", "a secret in the name of this file or folder was replaced", hint
+        )
 
 
 def _unique(found: list[Found]) -> Iterator[Found]:
