@@ -114,9 +114,9 @@ def test_numbers_before_the_first_step_are_a_problem(tmp_path: Path) -> None:
         (b'[METRIC] {"step": 1, "reward_mean": 0.5}\n', "seed-metrics"),
         (b"[DEBUG] step=1 grad_norm_actor=0.5\n", "seed-debug"),
         (b'{"step": 1, "data": {"a": 1}}\n', "filelogger"),
-        (b'{"input": "q", "output": "a", "score": 1.0, "step": 1}\n', "tracker"),
+        (b'{"input": "q", "output": "a", "score": 1.0, "step": 1}\n', "generations"),
         (b":W&B\xe1\xbe\x00", "wandb"),
-        (b":SWL\xd6\xe1\x02", "tracker"),
+        (b":SWL\xd6\xe1\x02", "swanlab"),
         (b"SQLite format 3\0\x10\x00", "tracker"),
         (b"\x48" + b"\0" * 7 + b"\xfe\x92\x48\x9d\x09" + b"\0" * 8 + b"\x1a\x0dbrain.Event:2", "tensorboard"),
     ],
@@ -137,9 +137,9 @@ def test_what_is_no_log_is_claimed_by_nobody(tmp_path: Path, data: bytes) -> Non
 
 
 def test_a_tracker_says_honestly_that_it_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "run.swanlab").write_bytes(b":SWL\xd6\xe1\x02")
-    (batch,) = trackers.read(Source("run.swanlab", tmp_path / "run.swanlab"))
+    (tmp_path / "other.db").write_bytes(b"SQLite format 3\0\x10\x00")
+    (batch,) = trackers.read(Source("other.db", tmp_path / "other.db"))
     (problem,) = batch.problems
     assert batch.rows is None
-    assert (problem.path, problem.kind) == ("run.swanlab", "unsupported")
-    assert "SwanLab" in problem.message and "not read yet" in problem.message
+    assert (problem.path, problem.kind) == ("other.db", "unsupported")
+    assert "SQLite" in problem.message and "not read yet" in problem.message
