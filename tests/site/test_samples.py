@@ -7,12 +7,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from sitegen import mkdocs_plugin
+from tests.pages.test_run_browser import CONTRAST
 from tests.site.conftest import build
 
 FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
@@ -109,4 +111,26 @@ def test_hostile_samples_do_nothing_in_a_browser(site: Path, browser: Browser) -
     assert "owned" not in tab.title()
     assert tab.locator(".sg-samples script, .sg-samples img").count() == 0
     assert faults == []
+    tab.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_word_has_enough_contrast(
+    site: Path, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    tab = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    tab.goto((site / "runs/dumping/samples/index.html").as_uri())
+    assert tab.evaluate(CONTRAST) == []
+    tab.close()
+
+
+@pytest.mark.browser
+def test_the_way_from_an_incident_to_its_samples(site: Path, browser: Browser) -> None:
+    tab = browser.new_page(viewport={"width": 390, "height": 900})
+    tab.goto((site / "runs/dumping/index.html").as_uri())
+    link = tab.locator("article.sg-incident a[href^='samples/#at-']").first
+    href = link.get_attribute("href") or ""
+    tab.goto((site / "runs/dumping/samples/index.html").as_uri() + href.removeprefix("samples/"))
+    assert tab.locator(href.removeprefix("samples/")).get_by_text("the onset").count() >= 2
     tab.close()
