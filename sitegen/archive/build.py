@@ -34,7 +34,7 @@ from sitegen.archive.stage import Staged, content, derived, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
-from sitegen.ingest import Mangling, by_name, exported
+from sitegen.ingest import Format, Mangling, by_name, exported, mlflow_tracefiles
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Mute, Run
 from sitegen.redact import redact
@@ -239,15 +239,20 @@ def _made(
 def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile, traced: TraceFile) -> list[Staged]:
     """All sources, and what their traces count to.
 
-    Those whose tracker changes names come last: the others tell what the names were.
+    Those whose tracker changes names come late: the others tell what the names were. Files of single traces
+    come last: of a trace that a database has too, only that knows the step.
     """
     forms = [by_name(each.format) for each in inputs]
     found: dict[int, Staged] = {}
-    for i in sorted(range(len(inputs)), key=lambda i: isinstance(forms[i], Mangling)):
+    for i in sorted(range(len(inputs)), key=lambda i: _turn(forms[i])):
         source = replace(inputs[i].source, notes=[])
         found[i] = stage(source, forms[i], inputs[i].sha or "", spool, dumps, traced)
     counted = derived(traces.NAME, traces.FORMAT, traced.tally.batches(), spool)
     return [*(found[i] for i in range(len(inputs))), *([counted] if len(counted.records.steps) else [])]
+
+
+def _turn(form: Format) -> int:
+    return 2 if form is mlflow_tracefiles else int(isinstance(form, Mangling))
 
 
 def _write_rows(

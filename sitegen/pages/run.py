@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sitegen import charts
 from sitegen.charts import timing
 from sitegen.model import MetricSummary, Page, Run
-from sitegen.pages import advice, figures, happened, prose, provenance, samples, words
+from sitegen.pages import advice, figures, happened, prose, provenance, samples, traces, words
 from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
@@ -108,6 +108,7 @@ def page(report: RunReport, render: rendering.Render) -> Page:
         comparisons=provenance.comparisons(report, rendering.root(path(run.id))),
         no_baseline=provenance.no_baseline(report),
         samples=samples.summary(report.samples) if report.samples else "",
+        traces=traces.summary(report.traces) if report.traces else "",
         log_lines=report.log_lines[:_LINES],
         log_more=max(0, len(report.log_lines) - _LINES),
         summary=tuple(_summary(one) for one in run.summary),
@@ -235,6 +236,7 @@ def _summary(one: MetricSummary) -> tuple[str, ...]:
 def _downloads(report: RunReport, root: str) -> tuple[Download, ...]:
     run = report.run
     dumped = Download("data/samples.parquet", "samples.parquet", "every generation, whole texts")
+    traced = Download("data/traces.parquet", "traces.parquet", "every span of the traces, whole texts")
     return (
         Download("data/steps.parquet", "steps.parquet", "every row, rewritten ones included"),
         Download("data/steps.csv", "steps.csv", "the same as text"),
@@ -245,6 +247,7 @@ def _downloads(report: RunReport, root: str) -> tuple[Download, ...]:
         ),
         Download("data/report.md", "report.md", "this page as Markdown"),
         *([dumped] if report.samples else []),
+        *([traced] if report.traces else []),
     )
 
 

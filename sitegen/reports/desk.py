@@ -9,7 +9,7 @@ from pathlib import Path
 from sitegen import rules
 from sitegen.archive import Archive
 from sitegen.model import Findings, Rule, Run
-from sitegen.reports import asked, assemble, compare, failed, samples
+from sitegen.reports import asked, assemble, compare, failed, samples, traces
 from sitegen.reports.compare import Peers
 from sitegen.reports.entries import Entry, entry
 from sitegen.reports.rows import incident_rows
@@ -45,6 +45,8 @@ class Desk:
             made = replace(made, compared=compare.compared(made.run, self._others(run)))
             if (dumped := archive.samples(run)) is not None:
                 made = replace(made, samples=samples.choose(made.run, made.incidents, dumped))
+            if (traced := archive.traces(run)) is not None:
+                made = replace(made, traces=traces.choose(made.run, traced))
         except Exception as error:
             if not failed.ours(error):
                 raise

@@ -23,6 +23,7 @@ from sitegen.model import (
     Verdict,
 )
 from sitegen.reports.excerpts import SamplesReport
+from sitegen.reports.trajectories import TracesReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ class RunReport:
     compared: tuple[Compared, ...] = ()  # the baseline first; a run that says nothing is left out
     stride: int = 1  # rules looked at every so many steps: more than 1 for very long runs
     samples: SamplesReport | None = None  # None = the run dumped no generations
+    traces: TracesReport | None = None  # None = the run has no traces
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,8 @@ def prepare(
         files |= _run_files(archive.steps(run), run, drawn)
         if dumped := archive.samples(run):
             files[f"runs/{run}/data/samples.parquet"] = dumped
+        if traced := archive.traces(run):
+            files[f"runs/{run}/data/traces.parquet"] = traced
     found.forget()
     render = renderer(environment(config.templates))
     pages += cross.kept(archive, found.archive, render, config.title, look)

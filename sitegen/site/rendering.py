@@ -13,7 +13,7 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Findings, Page
-from sitegen.pages import report_md, samples
+from sitegen.pages import report_md, samples, traces
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
@@ -80,8 +80,8 @@ def entry(report: RunReport, render: Render) -> RunEntry:
     searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
     document = api.run_document(report).decode()
     again = any(problem.kind == failed.KIND for problem in report.problems)
-    dumped = samples.page(report, render)
-    more = () if dumped is None else (dumped,)
+    below = (samples.page(report, render), traces.page(report, render))
+    more = tuple(one for one in below if one is not None)
     return RunEntry(searchable, document, report.run.aliases, report_md.document(report), again, more)
 
 

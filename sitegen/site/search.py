@@ -11,7 +11,7 @@ from pagefind.service import get_executable
 
 from sitegen.errors import SitegenError
 from sitegen.model import Page
-from sitegen.pages import samples
+from sitegen.pages import samples, traces
 from sitegen.site.pagefind_order import sort_index
 
 FOLDER = "pagefind"
@@ -28,7 +28,7 @@ def region(page: Page, html: str) -> str:
         return html
     marks = [_mark("pagefind-meta", "title", page.title), _mark("pagefind-filter", "kind", page.kind)]
     marks += [_mark("pagefind-filter", name, value) for name, value in page.filters]
-    titled = page.kind == samples.KIND  # what a model wrote is not what people look for
+    titled = page.kind in (samples.KIND, traces.KIND)  # what a model wrote is not what people look for
     pairs = character_pairs(page.title if titled else html)
     if pairs:
         marks.append(_mark("pagefind-meta", "pairs", pairs))

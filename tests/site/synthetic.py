@@ -165,6 +165,9 @@ class Shelf:
     def samples(self, run: str) -> Path | None:
         return None
 
+    def traces(self, run: str) -> Path | None:
+        return None
+
     def cached(self, room: str, key: str) -> bytes | None:
         file = self._home / "cache" / room / key
         return file.read_bytes() if file.exists() else None
