@@ -46,7 +46,7 @@ def _report(
         headline=headline,
         sentence=verdict.sentence(case),
         phases=findings.phases,
-        incidents=worst_first(findings.incidents),
+        incidents=worst_first(findings.incidents, status.ending(run, findings.incidents)),
         verdicts=findings.verdicts,
         metrics=views.metric_views(curves, case.validation),
         validation=case.validation,

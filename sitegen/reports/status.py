@@ -15,6 +15,9 @@ _STATES = {
     PhaseName.CONVERGED: State.CONVERGED,
 }
 
+_UNCAUGHT = "RUN-05"
+_SYMPTOMS = ("RUN-04", "RUN-07", "RUN-08")  # a hang, an early end, a restart loop: not why
+
 
 def status(run: Run, findings: Findings) -> Status:
     """The first that applies: crashed, failed, unfinished, attention, healthy."""
@@ -36,8 +39,19 @@ def state(phases: Sequence[Phase]) -> State:
 
 
 def ending(run: Run, incidents: Sequence[Incident]) -> Incident | None:
-    """The critical RUN incident that ended the run: the first after which nothing was logged any more."""
-    return next((incident for incident in incidents if _ends(run, incident)), None)
+    """The RUN incident that ended the run: a critical one after which nothing was logged any more.
+
+    An uncaught exception is how most causes end; where the log names one at the same step, that is it.
+    """
+    last = next((incident for incident in incidents if _ends(run, incident)), None)
+    if last is None or last.rule != _UNCAUGHT:
+        return last
+    named = (one for one in incidents if one.rule.startswith("RUN-") and one.severity >= Severity.ERROR)
+    return next((one for one in named if one.rule not in (_UNCAUGHT, *_SYMPTOMS) and _same(one, last)), last)
+
+
+def _same(one: Incident, other: Incident) -> bool:
+    return one.segment == other.segment and one.first == other.first and one.open == other.open
 
 
 def _ends(run: Run, incident: Incident) -> bool:

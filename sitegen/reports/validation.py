@@ -69,7 +69,9 @@ def parse(raw: str) -> Name | None:
 def views(curves: Curves) -> tuple[ValidationView, ...]:
     """Every validation metric with a value, data set by data set, headline number first."""
     found = [(name, series) for series in curves if (name := parse(series.name)) is not None]
-    found.sort(key=lambda pair: (pair[0].dataset, pair[0].rank, pair[1].name))
+    # verl 0.1 says the first and the last one under another name: the fuller series is the metric
+    values = {series.name: len(curves.points(series)[0]) for _, series in found}
+    found.sort(key=lambda pair: (pair[0].dataset, pair[0].rank, -values[pair[1].name], pair[1].name))
     scores = [view for name, series in found if (view := _view(curves, name.dataset, name.core, series))]
     loss = curves.by_key(_SFT)
     extra = _view(curves, "loss", True, loss) if loss is not None else None

@@ -15,6 +15,7 @@ from sitegen.reports.status import ending
 from sitegen.reports.story import Story, tell
 from sitegen.reports.words import clipped, count, listed, lowered, opened, plural
 
+_DEADLY = ("RUN-", "MEM-", "LEN-01", "GRD-04")  # what can end a process
 _STEP = re.compile(r"step(?:_| to )(\d+)")
 _ASIDE = re.compile(r"\s*\([^()]*\)$")  # "No learning (never leaves exploration)"
 
@@ -116,7 +117,7 @@ def _plain(incident: Incident) -> str:
 
 def _told(case: Case, story: Story) -> tuple[str, ...]:
     if case.status == Status.CRASHED and _ended(story.main):
-        moved = crash.quote(story.main, case.log_lines)
+        moved = crash.quote(ending(case.run, case.findings.incidents) or story.main, case.log_lines)
     else:
         moved = _moved(story.main)
     prefix = f"{_named(story.main)}." if case.status == Status.UNFINISHED else ""
@@ -137,7 +138,9 @@ def _root(story: Story) -> str:
     root = story.root
     if root is story.main or root.first is None or root.first == story.main.first:
         return ""
-    cause = "" if root.rule.startswith("VAL-") else " (suspected root)"  # validation shows, it does not cause
+    # validation shows, it does not cause; and no metric fills a disk or kills a process, but those of memory
+    causes = not root.rule.startswith("VAL-") and (not _ended(story.main) or root.rule.startswith(_DEADLY))
+    cause = " (suspected root)" if causes else ""
     return f"First sign at step {count(root.first)}: {lowered(_plain(root))}{cause}."
 
 

@@ -68,3 +68,11 @@ def test_the_last_phase_is_the_state(last: PhaseName, expected: State) -> None:
 
 def test_a_run_without_rows_is_still_warming_up() -> None:
     assert status.state(()) == State.WARMING_UP
+
+
+def test_an_exception_is_not_why_where_the_log_names_the_cause_at_the_same_step() -> None:
+    crash = incident("RUN-05", "critical", first=100, last=100, open=True)
+    disk = incident("RUN-06", "error", first=100, last=100, open=True)
+    restarts = incident("RUN-08", "error", first=100, last=100, open=True)
+    assert status.ending(run(), (crash, restarts, disk)) is disk
+    assert status.ending(run(), (crash, restarts)) is crash

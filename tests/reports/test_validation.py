@@ -93,3 +93,14 @@ def test_a_best_level_that_is_held_was_reached_at_its_first_step() -> None:
     best = validation.best(curves(**{"critic/score/mean": [0.1, 0.3, *[0.7] * 9, 0.2]}), ())
     assert best is not None
     assert best.step == 3
+
+
+def test_of_one_metric_under_two_names_the_fuller_series_is_the_run() -> None:
+    found = validation.views(
+        curves(**{"test_score/gsm8k": [0.1, NAN, 0.5], "val/test_score/gsm8k": [0.1, 0.6, 0.5]})
+    )
+    assert [view.name for view in found] == ["val/test_score/gsm8k", "test_score/gsm8k"]
+    told = validation.best(
+        curves(**{"test_score/gsm8k": [0.1, NAN, 0.5], "val/test_score/gsm8k": [0.1, 0.6, 0.5]}), found
+    )
+    assert told is not None and told.value == 0.6

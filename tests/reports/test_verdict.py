@@ -215,3 +215,12 @@ def test_a_supervised_run_is_known_by_its_lowest_loss() -> None:
 def test_what_a_title_adds_in_brackets_stays_out_of_a_sentence() -> None:
     told = case(findings(incident("REW-06", title="No learning (never leaves exploration)")))
     assert verdict.headline(told) == "No learning from step 50"
+
+
+def test_no_metric_is_suspected_of_having_filled_the_disk() -> None:
+    lines = (line("disk", "OSError: [Errno 28] No space left on device", 9),)
+    full = incident("RUN-06", "critical", first=100, open=True, title="Disk full", evidence=moved(lines=lines))
+    early = incident("ENT-01", "warning", first=97, open=True, title="Entropy exhausted")
+    told = case(findings(early, full), run(finished=False))
+    assert verdict.headline(told) == "Crashed after step 100: disk full"
+    assert "First sign at step 97: entropy exhausted." in verdict.sentence(told)
