@@ -70,5 +70,6 @@ def _nothing(path: Path, ignored: tuple[str, ...]) -> str:
     seen = f" Not recognised: {', '.join(ignored[:5])}{' …' if len(ignored) > 5 else ''}." if ignored else ""
     return (
         f"no training log found at '{path}'.{seen} Expected verl's console output (`step:1 - actor/…`), "
-        "its file logger's JSONL, a notebook or Markdown with such output, or the `logs/metrics` dialect."
+        "its file logger's JSONL, a notebook or Markdown with such output, the `logs/metrics` dialect, or "
+        "what TensorBoard, W&B, MLflow, SwanLab, Trackio or ClearML left."
     )

@@ -6,7 +6,7 @@ from sitegen.errors import Problem
 
 SHOWN = 20
 _HINTS = {
-    "cut": "Read the run's .wandb file or FileLogger JSONL as well: they hold the whole record.",
+    "cut": "The run's .wandb file or FileLogger JSONL holds the whole record: put it beside this log.",
     "truncated": "Copy the file again when the run has ended; nothing can be done if this is all there is.",
     "fragment": "Add the part of the log before this line if you have it.",
     "unreadable": "If this is a metric, log it as `name:number`.",

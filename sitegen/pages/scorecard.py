@@ -88,6 +88,8 @@ def _kind(one: Measured) -> KindRow:
 def _quiet(score: RuleScore) -> str:
     if score.healthy is None or score.alarms is None:
         return ""
+    if not score.healthy:
+        return "It speaks only where a site or a run asks for its preset, which no simulated run does."
     alarms = words.plural(score.alarms, "false alarm") if score.alarms else "no false alarm"
     return f"It raised {alarms} on {words.plural(score.healthy, 'healthy simulated run')}."
 

@@ -73,7 +73,7 @@ def _rule(score: Score, scored: Sequence[Scored], catalog: Sequence[Definition])
         "missed": score.missed,
         "false_alarms": score.alarms,
         "unexplained": score.stray,
-        "healthy": score.healthy,
+        "healthy": 0 if _asked_for(score.name, catalog) else score.healthy,
         "precision": _short(score.precision),
         "onset_median": _short(score.onset(50)),
         "onset_p90": _short(score.onset(90)),
@@ -82,6 +82,11 @@ def _rule(score: Score, scored: Sequence[Scored], catalog: Sequence[Definition])
         "misses": missed[:LISTED],
         "alarms": sorted(set(stray))[:LISTED],
     }
+
+
+def _asked_for(code: str, catalog: Sequence[Definition]) -> bool:
+    """Whether the rule speaks only where its preset is asked for, which no simulated run does."""
+    return any(rule.code == code and rule.presets for rule in catalog)
 
 
 def _runs(

@@ -219,7 +219,9 @@ def test_what_a_title_adds_in_brackets_stays_out_of_a_sentence() -> None:
 
 def test_no_metric_is_suspected_of_having_filled_the_disk() -> None:
     lines = (line("disk", "OSError: [Errno 28] No space left on device", 9),)
-    full = incident("RUN-06", "critical", first=100, open=True, title="Disk full", evidence=moved(lines=lines))
+    full = incident(
+        "RUN-06", "critical", first=100, open=True, title="Disk full", evidence=moved(lines=lines)
+    )
     early = incident("ENT-01", "warning", first=97, open=True, title="Entropy exhausted")
     told = case(findings(early, full), run(finished=False))
     assert verdict.headline(told) == "Crashed after step 100: disk full"
