@@ -15,6 +15,7 @@ from sitegen.reports.status import ending
 from sitegen.reports.story import Story, tell
 from sitegen.reports.words import clipped, count, listed, lowered, opened, plural
 
+_HACKING = "REW-03"
 _DEADLY = ("RUN-", "MEM-", "LEN-01", "GRD-04")  # what can end a process
 _STEP = re.compile(r"step(?:_| to )(\d+)")
 _ASIDE = re.compile(r"\s*\([^()]*\)$")  # "No learning (never leaves exploration)"
@@ -100,14 +101,18 @@ def _healthy(case: Case) -> str:
 
 def _named(incident: Incident) -> str:
     """`Reward hacking suspected from step 413`."""
-    title = _plain(incident)
-    if title.lower().endswith(" signature"):
-        title = f"{title[: -len(' signature')]} suspected"
+    title = _title(incident)
     if incident.first is None:
         return f"{title} before the first step"
     if incident.first == incident.last:
         return f"{title} at step {count(incident.first)}"
     return f"{title} from step {count(incident.first)}"
+
+
+def _title(incident: Incident) -> str:
+    """The title as a statement: a signature is a suspicion."""
+    title = _plain(incident)
+    return f"{title[: -len(' signature')]} suspected" if title.lower().endswith(" signature") else title
 
 
 def _plain(incident: Incident) -> str:
@@ -154,10 +159,11 @@ def _along(story: Story) -> str:
 def _others(story: Story) -> str:
     if not story.others:
         return ""
-    first = story.others[0]
+    # what the run may have learned to cheat at is worth more than what came first
+    first = next((one for one in story.others if one.rule == _HACKING), story.others[0])
     rest = f", and {count(len(story.others) - 1)} more" if len(story.others) > 1 else ""
     where = " before the first step" if first.first is None else f" at step {count(first.first)}"
-    return f"Also {lowered(_plain(first))}{'' if _ended(first) else where}{rest}."
+    return f"Also {lowered(_title(first))}{'' if _ended(first) else where}{rest}."
 
 
 def _remarks(case: Case, story: Story | None) -> str:

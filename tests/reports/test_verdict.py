@@ -226,3 +226,13 @@ def test_no_metric_is_suspected_of_having_filled_the_disk() -> None:
     told = case(findings(early, full), run(finished=False))
     assert verdict.headline(told) == "Crashed after step 100: disk full"
     assert "First sign at step 97: entropy exhausted." in verdict.sentence(told)
+
+
+def test_suspected_reward_hacking_is_named_before_what_else_happened() -> None:
+    jump = incident("KL-05", "critical", first=10, open=True, title="Sudden KL jump")
+    found = (
+        jump,
+        incident("LEN-02", "error", first=50, title="Length collapse"),
+        incident("REW-03", "error", first=80, title="Reward hacking signature (training signals)"),
+    )
+    assert "Also reward hacking suspected at step 80, and 1 more." in verdict.sentence(case(findings(*found)))
