@@ -40,6 +40,12 @@ def in_child(*command: str) -> Child:
     return Child(json.loads(out.splitlines()[-1]), children_cpu() - before, peak, largest)
 
 
+def own_peak_mb() -> float:
+    """Most memory that this process held since it began; `ru_maxrss` would count what its parent held."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) / 1024
+
+
 def children_cpu() -> float:
     """Seconds of all children that this process has waited for, and of theirs."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)

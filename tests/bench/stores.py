@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from tests.ingest.mlflow import START, Kept, database
 
 from .inputs import LEVELS
 from .measure import Bench, Result
+from .peak import own_peak_mb
 
 NAME = "stores"
 STEPS, LESS = 20_000, 10  # MlflowClient gets a tenth
@@ -163,5 +163,4 @@ def table(folder: Path, steps: int) -> None:
 
 if __name__ == "__main__":
     values = read(Path(sys.argv[2]), sys.argv[1])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sys.stdout.write(json.dumps({"values": values, "mb": peak}))
+    sys.stdout.write(json.dumps({"values": values, "mb": own_peak_mb()}))

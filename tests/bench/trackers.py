@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from tests.ingest.wandb_files import BLOCK, framed, item
 
 from .inputs import LEVELS
 from .measure import Bench, Result
+from .peak import own_peak_mb
 
 NAME = "trackers"
 STEPS, LESS = 5000, 10  # the tracker's own reader gets a tenth
@@ -124,5 +124,4 @@ def memory(form: str, path: Path) -> Result:
 
 if __name__ == "__main__":
     values = read(sys.argv[1], Path(sys.argv[2]))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sys.stdout.write(json.dumps({"values": values, "mb": peak}))
+    sys.stdout.write(json.dumps({"values": values, "mb": own_peak_mb()}))
