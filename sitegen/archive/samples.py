@@ -7,18 +7,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from sitegen.archive.textrows import TextRows, cleaned
 from sitegen.ingest.generations import NAME as FORMAT
 from sitegen.ingest.generations import compact
 from sitegen.model import Dumped, Sample, SourceFile
-from sitegen.redact import redact, redact_name, redact_value
+from sitegen.redact import redact
 
 NAME = "samples.parquet"
-GROUP = 8 << 20  # characters of a row group, about
 PROMPTS = 2048  # prompts remembered: the answers to one follow each other, and each validation asks the same
 SHORT = 20_000  # characters of a prompt that is remembered
 
@@ -53,46 +51,31 @@ class _Count:
         )
 
 
-class SampleFile:
-    """Writer of samples.parquet, which is made with the first sample. Use as a context manager."""
+class SampleFile(TextRows):
+    """Writer of samples.parquet."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / NAME
-        self._writer: pq.ParquetWriter | None = None
-        self._columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
-        self._held = 0
+        repeated, sought = ("kind", "input", "expected", "source"), ("kind", "step", "score")
+        super().__init__(folder / NAME, SCHEMA, repeated, sought)
         self._counts: dict[str, _Count] = {}
         self._prompts: dict[str, tuple[str, Counter[str]]] = {}
-
-    def __enter__(self) -> SampleFile:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self._flush()
-        if self._writer is not None:
-            self._writer.close()
 
     def add(self, source: str, samples: Iterable[Sample]) -> Counter[str]:
         """Append samples of a source; returns how many secrets of which kind were taken out."""
         secrets: Counter[str] = Counter()
         for each in samples:
-            self._append(source, each, secrets)
-            if self._held > GROUP:
-                self._flush()
+            self.append(self._row(source, each, secrets))
         return secrets
 
     def counts(self) -> tuple[Dumped, ...]:
         """What was written, by kind."""
         return tuple(self._counts[kind].dumped(kind) for kind in sorted(self._counts))
 
-    def _append(self, source: str, each: Sample, secrets: Counter[str]) -> None:
+    def _row(self, source: str, each: Sample, secrets: Counter[str]) -> dict[str, object]:
         prompt = self._prompt(each.input, secrets)
         output, found = redact(each.output)
         secrets += found
-        row = {
+        return {
             "kind": each.kind,
             "step": each.step,
             "index": self._place(each),
@@ -100,15 +83,12 @@ class SampleFile:
             "output": output,
             "expected": None if each.expected is None else _clean(each.expected, secrets),
             "score": each.score,
-            "extra": compact(_cleaned(each.extra, secrets)),
+            "extra": compact(cleaned(each.extra, secrets)),
             "prompt": _digest(prompt),
             "length": len(output),
             "source": source,
             "line": each.line,
         }
-        for name, value in row.items():
-            self._columns[name].append(value)
-        self._held += sum(len(text) for text in row.values() if isinstance(text, str)) + 64
 
     def _place(self, each: Sample) -> int:
         count = self._counts.setdefault(each.kind, _Count())
@@ -128,23 +108,6 @@ class SampleFile:
                 self._prompts[text] = known
         secrets += known[1]
         return known[0]
-
-    def _flush(self) -> None:
-        if not self._held:
-            return
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(
-                self._file,
-                SCHEMA,
-                compression="zstd",
-                use_dictionary=["kind", "input", "expected", "source"],
-                write_statistics=["kind", "step", "score"],
-                store_schema=False,
-            )
-        arrays = [pa.array(self._columns[one.name], one.type) for one in SCHEMA]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA))
-        self._columns = {name: [] for name in SCHEMA.names}
-        self._held = 0
 
 
 def folded(files: Iterable[SourceFile]) -> tuple[SourceFile, ...]:
@@ -172,25 +135,6 @@ def _joined(path: str, files: list[SourceFile]) -> SourceFile:
 
 def _clean(text: str, secrets: Counter[str]) -> str:
     short, found = redact(text)
-    secrets += found
-    return short
-
-
-def _cleaned(value: object, secrets: Counter[str], name: str = "") -> object:
-    """A value of a record without secrets; the name it lies under may give one away."""
-    if isinstance(value, str):
-        short, found = redact_value(name, value)
-        secrets += found
-        return short
-    if isinstance(value, dict):
-        return {_name(key, secrets): _cleaned(each, secrets, key) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(each, secrets, name) for each in value]
-    return value
-
-
-def _name(text: str, secrets: Counter[str]) -> str:
-    short, found = redact_name(text)
     secrets += found
     return short
 

@@ -7,20 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from sitegen.archive.textrows import TextRows, cleaned
 from sitegen.ingest.generations import compact
 from sitegen.ingest.jsonl import LAST_STEP
 from sitegen.model import Batch, Floats, Rows, Traced, TraceSpan
-from sitegen.redact import redact, redact_name, redact_value
+from sitegen.redact import redact, redact_name
 
 NAME = "traces.parquet"
 FORMAT = "traces"
-GROUP = 8 << 20  # characters of a row group, about
 TOOLS = 200  # tools with metrics of their own
 LONGEST = 80  # characters of a tool's name in the name of a metric
 ROWS = 2000  # in a batch
@@ -169,27 +167,14 @@ def _word(tool: str) -> str:
     return redact_name(printable.replace("/", "_"))[0] or "nameless"
 
 
-class TraceFile:
-    """Writer of traces.parquet, which is made with the first span. Use as a context manager."""
+class TraceFile(TextRows):
+    """Writer of traces.parquet."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / NAME
-        self._writer: pq.ParquetWriter | None = None
-        self._columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
-        self._held = 0
+        repeated = ("trace", "name", "kind", "tool", "status", "source")
+        super().__init__(folder / NAME, SCHEMA, repeated, ("trace", "step", "duration_s"))
         self._owner: dict[str, str] = {}  # trace -> the source that had it first
         self.tally = Tally()
-
-    def __enter__(self) -> TraceFile:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self._flush()
-        if self._writer is not None:
-            self._writer.close()
 
     def add(self, source: str, spans: Iterable[TraceSpan]) -> Counter[str]:
         """Append spans; those of a trace that another source had are the same. Returns secrets by kind."""
@@ -202,52 +187,19 @@ class TraceFile:
             elif owner != source:
                 continue
             self.tally.add(each)
-            self._append(source, each, secrets)
-            if self._held > GROUP:
-                self._flush()
+            self.append(_row(source, each, secrets))
         return secrets
 
-    def _append(self, source: str, each: TraceSpan, secrets: Counter[str]) -> None:
-        row: dict[str, object] = {name: getattr(each, name) for name in SCHEMA.names if name != "source"}
-        for name in _TEXTS:
-            row[name], found = redact(getattr(each, name))
-            secrets += found
-        for name in ("trace", "span", "parent", "name", "tool"):
-            if row[name]:
-                row[name], found = redact_name(str(row[name]))
-                secrets += found
-        row["attributes"] = compact(_cleaned(dict(each.attributes), secrets))
-        row["source"] = source
-        for name, value in row.items():
-            self._columns[name].append(value)
-        self._held += sum(len(text) for text in row.values() if isinstance(text, str)) + 64
 
-    def _flush(self) -> None:
-        if not self._held:
-            return
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(
-                self._file,
-                SCHEMA,
-                compression="zstd",
-                use_dictionary=["trace", "name", "kind", "tool", "status", "source"],
-                write_statistics=["trace", "step", "duration_s"],
-                store_schema=False,
-            )
-        arrays = [pa.array(self._columns[one.name], one.type) for one in SCHEMA]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA))
-        self._columns = {name: [] for name in SCHEMA.names}
-        self._held = 0
-
-
-def _cleaned(value: object, secrets: Counter[str], name: str = "") -> object:
-    """A value without secrets; the name it lies under may give one away."""
-    if isinstance(value, str):
-        short, found = redact_value(name, value)
+def _row(source: str, each: TraceSpan, secrets: Counter[str]) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(each, name) for name in SCHEMA.names if name != "source"}
+    for name in _TEXTS:
+        row[name], found = redact(getattr(each, name))
         secrets += found
-        return short
-    if isinstance(value, dict):
-        return {redact_name(str(key))[0]: _cleaned(each, secrets, str(key)) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(each, secrets, name) for each in value]
-    return value
+    for name in ("trace", "span", "parent", "name", "tool"):
+        if row[name]:
+            row[name], found = redact_name(str(row[name]))
+            secrets += found
+    row["attributes"] = compact(cleaned(dict(each.attributes), secrets))
+    row["source"] = source
+    return row

@@ -149,7 +149,7 @@ def test_of_too_many_rows_only_the_steps_shown_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(samples, "ALL", 10)
-    monkeypatch.setattr("sitegen.archive.samples.GROUP", 200)  # many row groups
+    monkeypatch.setattr("sitegen.archive.textrows.GROUP", 200)  # many row groups
     everything = [
         (step, f"q{i}", f"{step}", 1.0 if step < 50 else 0.0) for step in range(100) for i in range(3)
     ]
@@ -161,7 +161,7 @@ def test_of_too_many_rows_only_the_steps_shown_are_looked_at(
 
 
 def test_rows_are_found_in_any_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitegen.archive.samples.GROUP", 100)
+    monkeypatch.setattr("sitegen.archive.textrows.GROUP", 100)
     choose(tmp_path, [(i // 7, f"q{i}", f"a{i}", float(i)) for i in range(200)])
     with dumps.Dumps(tmp_path / "samples.parquet") as found:
         assert [row["output"] for row in found.texts([0, 77, 199]).values()] == ["a0", "a77", "a199"]
