@@ -294,3 +294,8 @@ def test_a_run_too_long_for_the_rules_says_how_they_looked_at_it() -> None:
     assert "one step in" not in outline("sick").text
     long = replace(made_runs.ALL["sick"](), stride=3)
     assert checks(long).sentence.endswith("3 could not be checked; they looked at one step in 3")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_search_reads_a_fact_and_its_value_as_two_words(name: str) -> None:
+    assert "</dt><dd" not in rendered.made(name).html
