@@ -12,6 +12,7 @@ from sitegen.archive import grouping, ids, runtoml, stores, unclaimed
 from sitegen.archive.build import Input, RunPlan
 from sitegen.archive.layout import home
 from sitegen.archive.peek import Peek, Relation, peek, relation
+from sitegen.archive.unpack import opened
 from sitegen.archive.walk import Found, Listing, printable
 from sitegen.errors import Problem
 from sitegen.ingest import generations, hydra_files, trackers
@@ -203,7 +204,7 @@ def _plans(
     dealt: Sequence[Found],
 ) -> tuple[RunPlan, ...]:
     paths = [_unsuffixed(group) or printable(root.name) or "run" for group in groups]
-    names = ids.assign(paths)
+    names = ids.assign([(path, _own(path, group)) for path, group in zip(paths, groups, strict=True)])
     owners = _Owners(groups)
     unread = _unread((each for each in dealt if _passive(kinds[each.path])), kinds, owners)
     dumps = _dumps((each for each in dealt if kinds[each.path] == generations.NAME), owners)
@@ -216,18 +217,24 @@ def _plans(
         files = (*group.files, *configs.get(place, ()), *dumps.get(place, ()))
         inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in files)
         said = Input(toml.source(), "run-toml", toml.state) if toml else None
-        plans.append(RunPlan(names[path], group.path or path, inputs, said, tuple(mine)))
+        plans.append(RunPlan(names[place], opened(group.path) or path, inputs, said, tuple(mine)))
     return tuple(sorted(plans, key=lambda plan: plan.id))
 
 
 def _unsuffixed(group: grouping.Group) -> str:
-    """Path that a run's id is made of: of a single file without what only says how it was written."""
+    """Path that a run's id is made of, without what only says how its file or folder was written."""
     folder, slash, name = group.path.rpartition("/")
     held = next((each for each in group.files if each.path == group.path), None)
     if held is not None and held.part:  # the database says no more than how it was written
         file, _, part = name.partition("#")
         return f"{folder}{slash}{file.rpartition('.')[0] or file}#{part}"
-    return f"{folder}{slash}{ids.stem(name)}" if held is not None else group.path
+    return opened(f"{folder}{slash}{ids.stem(name)}" if held is not None else group.path)
+
+
+def _own(path: str, group: grouping.Group) -> str:
+    """A path that no other run has: of a folder itself, else of the first file."""
+    folder = not group.files or any(each.path.startswith(f"{path}/") for each in group.files)
+    return path if folder and path == group.path else group.files[0].path if group.files else path
 
 
 def _empty(path: str, group: grouping.Group) -> list[Problem]:

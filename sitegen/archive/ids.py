@@ -2,7 +2,8 @@
 
 The id is the path under RUNS in lower case, parts joined with "-", without the suffix of a log file. Where
 writing it that way loses letters (Chinese, say) a short hash of the path is added. When two runs would
-share an id, the one whose path is spelled like the id keeps it and the others get the hash.
+share an id, the one whose path is spelled like the id keeps it (of `x.log` and `x/` the folder), and the
+others get the hash.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 MAX = 100
 _PACKED = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
@@ -53,14 +54,24 @@ def short_hash(path: str) -> str:
     return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def assign(paths: Iterable[str]) -> dict[str, str]:
-    """Path -> id for all runs of an archive; ids are unique."""
+def assign(runs: Sequence[tuple[str, str]]) -> list[str]:
+    """An id per run, all unique. A run is (path that its id is spelled like, path that no other run has)."""
     wanted = defaultdict(list)
-    for path in sorted(set(paths)):
-        wanted[slug(path)].append(path)
-    ids: dict[str, str] = {}
+    for place, (path, _) in enumerate(runs):
+        wanted[slug(path)].append(place)
+    found = [""] * len(runs)
     for name, sharing in wanted.items():
-        for path in sharing:
-            plain = len(sharing) == 1 or path == name
-            ids[path] = name if plain else f"{name[: MAX - 9]}-{short_hash(path)}"
-    return ids
+        keeper = _keeper(name, sharing, runs)
+        for place in sharing:
+            found[place] = name if place == keeper else f"{name[: MAX - 9]}-{short_hash(runs[place][1])}"
+    return found
+
+
+def _keeper(name: str, sharing: Sequence[int], runs: Sequence[tuple[str, str]]) -> int | None:
+    """Which of the runs that share a name has it: the only one, the folder, else the only one spelled so."""
+    spelled = [place for place in sharing if runs[place][0] == name]
+    folders = [place for place in spelled if runs[place][1] == name]
+    for some in (sharing, folders, spelled):
+        if len(some) == 1:
+            return some[0]
+    return None

@@ -16,6 +16,7 @@ from sitegen.archive.discovery import Discovery, discover
 from sitegen.archive.lock import locked
 from sitegen.archive.manifest import Manifest
 from sitegen.archive.processes import Result
+from sitegen.archive.unpack import Unpacker
 from sitegen.archive.walk import Listing, walk
 from sitegen.errors import Problem
 
@@ -51,7 +52,9 @@ def _update(runs: Path, home: Path, jobs: int, say: Callable[[str], None]) -> Up
     archive.mkdir(parents=True, exist_ok=True)
     _recover(archive)
     old = store.load(home / "manifest.json", reader_version())
-    listing = walk(runs, home)
+    unpacker = Unpacker(home, old.reader)
+    listing = walk(runs, home, unpacker)
+    unpacker.prune()
     found = discover(runs.resolve(), listing, _unchanged(listing, old), old.groups, old.parts)
     entries, faults = removed.load(runs) if runs.is_dir() else ((), ())
     states = {plan.id: _state(plan) for plan in found.runs}

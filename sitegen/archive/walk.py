@@ -3,7 +3,7 @@
 Names that begin with a dot are skipped (`.git`, `.DS_Store`), `.hydra` excepted; folders among them that no
 known tool made are listed. A symlink to something that the walk reaches anyway is skipped, one to a hidden
 file inside RUNS (git-annex) is followed, one that leaves RUNS is refused. Devices, FIFOs and sockets are
-refused and never opened.
+refused and never opened. A packed folder is a folder.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sitegen.archive.unpack import Unpacked
 from sitegen.errors import ArchiveError, Problem
 from sitegen.ingest import sqlite
 from sitegen.ingest.source import Member, Source
@@ -79,33 +80,44 @@ class Listing:
     hidden: tuple[str, ...] = ()
 
 
-def walk(root: Path, skip: Path | None = None) -> Listing:
+Unpack = Callable[[str, Path, int, int], Unpacked | None]  # shown path, file, size, mtime_ns
+
+
+def walk(root: Path, skip: Path | None = None, unpack: Unpack = lambda *_: None) -> Listing:
     """List RUNS, a folder or a single file; `skip` is a folder to leave out (the archive's home).
+
+    `unpack` gives the folder of a file that is a packed one.
 
     Raises ArchiveError when RUNS does not exist or cannot be listed.
     """
     try:
         root = root.resolve(strict=True)
         info = root.stat()
+        walker = _Walker(root, skip.resolve() if skip else None, unpack)
         if not stat.S_ISDIR(info.st_mode):
-            return _single(root, info)
+            return _single(root, info, walker)
         os.scandir(root).close()
     except OSError as error:
         raise ArchiveError(
             f"cannot read runs at {root}: {error.strerror}. Give an existing folder."
         ) from error
-    walker = _Walker(root, skip.resolve() if skip else None)
     found = list(walker.folder(root, ""))
     found += walker.follow({str(each.file) for each in found})
+    return _listing(found, walker)
+
+
+def _listing(found: list[Found], walker: _Walker) -> Listing:
     files = tuple(sorted(_unique(found), key=lambda each: each.path))
     problems = (*walker.problems, *_told((*(each.path for each in files), *walker.hidden)))
     return Listing(files, problems, tuple(walker.hidden))
 
 
-def _single(root: Path, info: os.stat_result) -> Listing:
+def _single(root: Path, info: os.stat_result, walker: _Walker) -> Listing:
     path = printable(root.name)
     if not stat.S_ISREG(info.st_mode):
         return Listing((), (_special(path, info.st_mode),))
+    if packed := walker.packed(path, root, info):
+        return _listing(list(packed), walker)
     beside = (root.with_name(root.name + ending) for ending in sqlite.LOGS)
     logs = [each for each in beside if each.is_file() and not each.is_symlink()]
     found = [Found(path, root, info.st_size, info.st_mtime_ns)]
@@ -116,15 +128,16 @@ def _single(root: Path, info: os.stat_result) -> Listing:
 
 
 class _Walker:
-    def __init__(self, root: Path, skip: Path | None) -> None:
+    def __init__(self, root: Path, skip: Path | None, unpack: Unpack) -> None:
         self.root = root
+        self.unpack = unpack
         self.skip = str(skip) if skip else None
         self.links: list[tuple[str, str]] = []  # shown path, path
         self.problems: list[Problem] = []
         self.hidden: list[str] = []
 
-    def folder(self, folder: Path, shown: str) -> Iterator[Found]:
-        """Files below a folder; symlinks are put aside."""
+    def folder(self, folder: Path, shown: str, within: bool = False) -> Iterator[Found]:
+        """Files below a folder; symlinks are put aside. `within` a packed one no other is opened."""
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
@@ -140,24 +153,34 @@ class _Walker:
                 self.links.append((path, entry.path))
             elif entry.is_dir(follow_symlinks=False):
                 if entry.path != self.skip:
-                    yield from self.folder(Path(entry.path), path)
+                    yield from self.folder(Path(entry.path), path, within)
             else:
-                yield from self._file(entry, path)
+                yield from self._file(entry, path, within)
 
     def _worth_telling(self, entry: os.DirEntry[str]) -> bool:
         known = entry.name in _TOOLS or entry.name in _SKIPPED or entry.path == self.skip
         return not known and entry.is_dir(follow_symlinks=False)
 
-    def _file(self, entry: os.DirEntry[str], path: str) -> Iterator[Found]:
+    def _file(self, entry: os.DirEntry[str], path: str, within: bool) -> Iterator[Found]:
         try:
             info = entry.stat(follow_symlinks=False)
         except OSError as error:  # gone since it was listed
             self.problems.append(_unreadable(path, error))
             return
-        if stat.S_ISREG(info.st_mode):
-            yield Found(path, Path(entry.path), info.st_size, info.st_mtime_ns)
-        else:
+        if not stat.S_ISREG(info.st_mode):
             self.problems.append(_special(path, info.st_mode))
+        elif not within and (packed := self.packed(path, Path(entry.path), info)):
+            yield from packed
+        else:
+            yield Found(path, Path(entry.path), info.st_size, info.st_mtime_ns)
+
+    def packed(self, path: str, file: Path, info: os.stat_result) -> Iterator[Found] | None:
+        """What a packed folder holds, None for any other file."""
+        held = self.unpack(path, file, info.st_size, info.st_mtime_ns)
+        if held is None:
+            return None
+        self.problems += held.problems
+        return self.folder(held.folder, path, within=True) if held.folder.is_dir() else iter(())
 
     def follow(self, seen: set[str]) -> Iterator[Found]:
         """Files behind symlinks that the walk did not see by themselves."""
@@ -177,7 +200,8 @@ class _Walker:
                 )
             elif stat.S_ISREG(info.st_mode) and str(target) not in seen:
                 seen.add(str(target))
-                yield Found(path, target, info.st_size, info.st_mtime_ns)
+                found = Found(path, target, info.st_size, info.st_mtime_ns)
+                yield from self.packed(path, target, info) or [found]
             elif not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
                 self.problems.append(_special(path, info.st_mode))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sitegen import archive as archives
 from sitegen import reports
 from sitegen.archive import portable
 from sitegen.charts import figures
-from sitegen.cli import options
+from sitegen.cli import options, parcel
 from sitegen.cli.screen import Screen, clean
 from sitegen.config import Config, nearest
 from sitegen.errors import ConfigError
@@ -23,9 +22,9 @@ from sitegen.reports.shapes import RunReport
 _README = """\
 # {title}
 
-A training run, exported by sitegen. Put this folder below the `runs/` of an archive and build: the page is
-the one it had. Keys, tokens, passwords in URLs, private keys and e-mail addresses were replaced before it was
-stored; host names, paths and prompts printed into a log were not.
+A training run, exported by sitegen. Put this folder, packed or not, below the `runs/` of an archive and
+build: the page is the one it had. Keys, tokens, passwords in URLs, private keys and e-mail addresses were
+replaced before it was stored; host names, paths and prompts printed into a log were not.
 
 * `report.md` with its figures: what happened, to read
 * `run.json`: facts, configuration, summary of every metric, problems
@@ -35,14 +34,14 @@ stored; host names, paths and prompts printed into a log were not.
 """
 
 
-@click.command("export", short_help="Write one run as a redacted folder that ingests again.")
+@click.command("export", short_help="Write one run, without secrets, as a folder or file that ingests again.")
 @click.argument("run")
 @click.argument("runs", type=click.Path(path_type=Path), required=False)
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write. Default: `<run>-export` in this folder.",
+    type=click.Path(path_type=Path),
+    help="Folder to write, or a file that ends with .tar.zst. Default: `<run>-export` in this folder.",
 )
 @options.config_option
 @options.home_option
@@ -53,11 +52,11 @@ def command(
     """Write RUN as one folder without secrets: Parquet, JSON, and a report to read.
 
     RUN is the id of a run below RUNS (default `runs/`), or the path of a log or of a run's folder. Put below
-    the RUNS of another archive, the folder gives the same page.
+    the RUNS of another archive, the folder gives the same page; so does the one file, packed as it is.
 
     \b
       sitegen export my-project-my-run -o outbox/my-run
-      sitegen export path/to/train.log
+      sitegen export path/to/run -o outbox/my-run.tar.zst
     """  # noqa: D301  \b is click's sign for "keep these lines"
     screen = Screen(quiet)
     if Path(run).exists() and runs is None:
@@ -95,38 +94,13 @@ def _only(archive: archives.Archive, path: str) -> str:
 
 
 def _export(archive: archives.Archive, config: Config, run: str, out: Path | None, screen: Screen) -> int:
-    folder = out or Path(f"{run}-export")
-    _free(folder)
+    place = out or Path(f"{run}-export")
+    parcel.check(place)
     report = reports.build(archive, config).run(run)
-    for name, data in _documents(report).items():
-        options.save(folder / name, data)
-    for name, table in portable.tables(archive, run).items():
-        try:
-            shutil.copyfile(table, folder / name)
-        except OSError as error:
-            raise ConfigError(f"cannot write '{folder / name}': {error.strerror}.") from error
-    options.save(folder / exported.RECORD, portable.record(archive, run))
-    screen.line(str(folder))
+    files: dict[str, bytes | Path] = {**_documents(report), **portable.tables(archive, run)}
+    parcel.write(place, run, {**files, exported.RECORD: portable.record(archive, run)})
+    screen.line(str(place))
     return 0
-
-
-def _free(folder: Path) -> None:
-    """Raise ConfigError where `folder` holds anything but an earlier export, which is replaced."""
-    held = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
-    strange = [name for name in held if name not in (exported.RECORD, *exported.BESIDE)]
-    if strange or (held and not _is_export(folder / exported.RECORD)):
-        raise ConfigError(
-            f"'{folder}' holds other files ({', '.join((strange or held)[:3])}). Give a new folder with -o."
-        )
-    for name in held:
-        (folder / name).unlink()
-
-
-def _is_export(file: Path) -> bool:
-    if not file.is_file():
-        return False
-    with file.open("rb") as stream:
-        return exported.sniff(file.name, stream.read(64))
 
 
 def _documents(report: RunReport) -> dict[str, bytes]:

@@ -95,9 +95,18 @@ class Source:
         Raises SourceRefused for what is not a regular file, SourceTooLarge while reading a bomb,
         OSError when the file is gone or may not be read.
         """
+        stream = self.unpacked()
+        try:
+            return as_utf8(stream)
+        except BaseException:
+            stream.close()
+            raise
+
+    def unpacked(self) -> BinaryIO:
+        """Stream of the content, unpacked and as it is. Raises as `open` does."""
         raw = self.raw()
         try:
-            return as_utf8(self._unpacked(raw))
+            return self._unpacked(raw)
         except BaseException:
             raw.close()
             raise

@@ -52,12 +52,26 @@ def test_a_long_path_is_cut_and_told_apart_by_its_hash() -> None:
     assert len(one) == len(two) == 100 and one != two
 
 
+def assigned(*paths: str) -> dict[str, str]:
+    return dict(zip(paths, ids.assign([(path, path) for path in paths]), strict=True))
+
+
 def test_of_runs_that_share_an_id_the_one_spelled_like_it_keeps_it() -> None:
-    found = ids.assign(["a/b", "a-b", "A-B"])
+    found = assigned("a/b", "a-b", "A-B")
     assert found["a-b"] == "a-b"
     assert found["a/b"].startswith("a-b-") and found["A-B"].startswith("a-b-")
     assert len(set(found.values())) == 3
 
 
+def test_of_a_file_and_a_folder_of_one_name_the_folder_keeps_it() -> None:
+    file, folder = ids.assign([("a", "a.log"), ("a", "a")])
+    assert folder == "a" and file.startswith("a-")
+
+
+def test_of_two_files_of_one_name_none_keeps_it() -> None:
+    one, two = ids.assign([("a", "a.log"), ("a", "a.tar.zst/train.log")])
+    assert one != two and one.startswith("a-") and two.startswith("a-")
+
+
 def test_an_id_does_not_depend_on_other_runs() -> None:
-    assert ids.assign(["p/one"])["p/one"] == ids.assign(["p/one", "p/two", "q"])["p/one"]
+    assert assigned("p/one")["p/one"] == assigned("p/one", "p/two", "q")["p/one"]

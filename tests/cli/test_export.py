@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+import tarfile
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 
 from sitegen import archive as archives
 from sitegen import reports
@@ -67,6 +70,67 @@ def test_the_page_of_the_folder_is_that_of_the_run(sitegen: Sitegen, runs: Path,
     answer = sitegen("export", RUN, "-o", "elsewhere/team/first")
     assert (answer.status, answer.out) == (0, "elsewhere/team/first\n"), answer.err
     assert page(tmp_path / "elsewhere") == page(runs)
+
+
+@pytest.mark.parametrize("packer", ["sitegen", "tar"])
+def test_packed_in_one_file_it_gives_the_same_page(
+    sitegen: Sitegen, runs: Path, tmp_path: Path, packer: str
+) -> None:
+    target = "elsewhere/team/first.tar.zst"
+    if packer == "sitegen":
+        answer = sitegen("export", RUN, "-o", target)
+        assert (answer.status, answer.out) == (0, f"{target}\n"), answer.err
+    else:
+        sitegen("export", RUN, "-o", "folder")
+        packed(tmp_path / "folder", tmp_path / target)
+    assert [each.name for each in (tmp_path / "elsewhere/team").iterdir()] == ["first.tar.zst"]
+    assert page(tmp_path / "elsewhere") == page(runs)
+
+
+def packed(folder: Path, file: Path) -> None:
+    """A `.tar.zst` of a folder, as the tools of a system make it."""
+    file.parent.mkdir(parents=True)
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.add(folder, "./any name")
+    file.write_bytes(zstandard.ZstdCompressor().compress(out.getvalue()))
+
+
+def test_packed_twice_it_is_the_same_bytes(sitegen: Sitegen, runs: Path, tmp_path: Path) -> None:
+    for name in ("one.tar.zst", "two.tar.zst"):
+        sitegen("export", RUN, "-o", name)
+    assert (tmp_path / "one.tar.zst").read_bytes() == (tmp_path / "two.tar.zst").read_bytes()
+
+
+def test_what_is_packed_says_nothing_of_who_packed_it(sitegen: Sitegen, runs: Path, tmp_path: Path) -> None:
+    sitegen("export", RUN, "-o", "one.tar.zst")
+    with (
+        zstandard.open(tmp_path / "one.tar.zst", "rb") as stream,
+        tarfile.open(fileobj=stream, mode="r|") as archive,
+    ):
+        found = archive.getmembers()
+    assert {(each.uid, each.gid, each.uname, each.gname, each.mode) for each in found} == {
+        (0, 0, "", "", 0o644)
+    }
+    assert len({each.mtime for each in found}) == 1
+    assert {each.name.split("/")[0] for each in found} == {RUN} and found[0].name == f"{RUN}/run.json"
+
+
+def test_a_packed_export_can_be_exported_again(sitegen: Sitegen, runs: Path, tmp_path: Path) -> None:
+    sitegen("export", RUN, "-o", "one.tar.zst")
+    assert sitegen("export", "one.tar.zst", "-o", "again").status == 0
+    first = pq.read_table(tmp_path / ".sitegen" / "archive" / RUN / "steps.parquet")
+    assert pq.read_table(tmp_path / "again" / "steps.parquet").equals(first)
+
+
+def test_only_an_earlier_packed_export_is_replaced(sitegen: Sitegen, runs: Path, tmp_path: Path) -> None:
+    assert [sitegen("export", RUN, "-o", "x.tar.zst").status for _ in range(2)] == [0, 0]
+    packed(tmp_path / "runs", tmp_path / "mine/y.tar.zst")
+    before = (tmp_path / "mine/y.tar.zst").read_bytes()
+    answer = sitegen("export", RUN, "-o", "mine/y.tar.zst")
+    assert answer.status == 2 and "is no export of sitegen" in answer.err
+    assert (tmp_path / "mine/y.tar.zst").read_bytes() == before
+    assert [each.name for each in (tmp_path / "mine").iterdir()] == ["y.tar.zst"]
 
 
 def test_every_table_arrives_whole(sitegen: Sitegen, runs: Path, tmp_path: Path) -> None:
