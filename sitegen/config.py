@@ -34,6 +34,7 @@ class Config:
         templates: folder whose templates win over ours; they may extend `sitegen/<name>`.
         jobs: processes to use; None = one per core.
         title: name of the site, from MkDocs' `site_name`.
+        site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
     """
 
     runs: Path = Path("runs")
@@ -45,6 +46,7 @@ class Config:
     templates: Path | None = None
     jobs: int | None = None
     title: str = "RL run archive"
+    site_url: str = ""
 
     @property
     def archive_home(self) -> Path:
@@ -60,7 +62,7 @@ class Config:
         )
 
 
-KEYS = tuple(f.name for f in fields(Config))
+KEYS = tuple(f.name for f in fields(Config) if f.name != "site_url")  # a site says that to MkDocs
 
 
 def read(settings: Mapping[str, object], base: Path, where: str = "mkdocs.yml: plugins: sitegen") -> Config:

@@ -39,8 +39,8 @@ NAV = {
     "Rules": "rules/index.md",
     "Problems": "problems/index.md",
 }
-STYLES = ("assets/sitegen.css", "assets/site.css")
-SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js")
+STYLES = ("assets/sitegen.css", "assets/site.css", "assets/links.css")
+SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js", "assets/links.js")
 NAME = "mkdocs.yml"
 _EPOCH = "SOURCE_DATE_EPOCH"
 _MATERIAL_FONT = {"text": "Roboto", "code": "Roboto Mono"}
@@ -75,7 +75,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             self.site = sites.prepare(
                 self.settings.runs,
                 self.settings.archive_home,
-                replace(self.settings, title=title),
+                replace(self.settings, title=title, site_url=config.site_url or ""),
                 self.progress,
             )
         except SitegenError as error:

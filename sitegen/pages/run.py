@@ -77,13 +77,22 @@ class Download:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A picture for other pages to show."""
+
+    title: str
+    path: str  # below the site root
+    alt: str
+
+
 def path(run: str) -> str:
     """Where the page of a run lies below the site root."""
     return f"runs/{run}/"
 
 
-def page(report: RunReport, render: rendering.Render) -> Page:
-    """`/runs/<run>/`, complete without JavaScript."""
+def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -> Page:
+    """`/runs/<run>/`, complete without JavaScript; `best_badge` = there is a badge of its best score."""
     run = report.run
     within = figures.frame(report)
     return rendering.page(
@@ -114,6 +123,7 @@ def page(report: RunReport, render: rendering.Render) -> Page:
         summary=tuple(_summary(one) for one in run.summary),
         notes=prose.html(run.notes) if run.notes.strip() else None,
         downloads=_downloads(report, rendering.root(path(run.id))),
+        badges=_badges(report, best_badge),
     )
 
 
@@ -245,10 +255,18 @@ def _downloads(report: RunReport, root: str) -> tuple[Download, ...]:
             f"{words.clip(run.id, 40)}.json",
             "verdicts, incidents, problems",
         ),
-        Download("data/report.md", "report.md", "this page as Markdown"),
+        Download("index.md", "index.md", "this page as Markdown"),
         *([dumped] if report.samples else []),
         *([traced] if report.traces else []),
     )
+
+
+def _badges(report: RunReport, best: bool) -> tuple[Badge, ...]:
+    row = report.row
+    status = Badge("Status", f"badges/{row.id}.svg", f"status of {row.id}")
+    if not best or row.best is None:
+        return (status,)
+    return status, Badge("Best score", f"badges/{row.id}-best.svg", f"best score of {row.id}")
 
 
 def _number(value: float | None) -> str:

@@ -11,7 +11,8 @@ from sitegen import reports
 from sitegen.config import Config
 from sitegen.model import Page
 from sitegen.reports.shapes import ArchiveReport
-from sitegen.site import api, cross, downloads, rendering
+from sitegen.site import api, badges, cross, downloads, feeds, llms, rendering
+from sitegen.site.addresses import Addresses
 from sitegen.site.publish import Content
 from sitegen.site.redirects import redirects
 from sitegen.site.rendering import RunEntry, renderer
@@ -57,8 +58,11 @@ def prepare(
     archives.update(runs_folder, home_folder, jobs=config.jobs, progress=progress)
     archive = archives.Archive(home_folder)
     found = reports.Reports(archive, config)
-    look = digest(config.templates)
-    drawn = _Runs(rendering.Bench(found, archive, look, config.templates), config.jobs)
+    site = Addresses(config.title, config.site_url)
+    look = digest(config.templates, site.base)
+    shadowed = badges.shadowed(archive.runs())
+    bench = rendering.Bench(found, archive, look, config.templates, site.base, shadowed)
+    drawn = _Runs(bench, config.jobs)
     pages: list[Page] = []
     files: dict[str, Content] = {}
     aliases: dict[str, tuple[str, ...]] = {}
@@ -71,9 +75,10 @@ def prepare(
         if traced := archive.traces(run):
             files[f"runs/{run}/data/traces.parquet"] = traced
     found.forget()
-    render = renderer(environment(config.templates))
+    render = renderer(environment(config.templates, site.base))
     pages += cross.kept(archive, found.archive, render, config.title, look)
-    files |= api.documents(found.archive)
+    files |= api.documents(found.archive) | feeds.documents(found.archive, site)
+    files |= badges.documents(found.archive.runs) | {llms.NAME: llms.document(found.archive, site)}
     # drawn pages come after cached ones: a warm build must not list them in another order
     pages.sort(key=lambda page: page.path)
     taken = [*archive.runs(), *(run for run, _, _ in found.archive.removed)]
@@ -132,7 +137,7 @@ class _Runs:
 def _run_files(steps: Path, run: str, drawn: _Runs) -> dict[str, Content]:
     files: dict[str, Content] = {
         f"{api.ROOT}runs/{run}.json": lambda: drawn.load(run).api.encode(),
-        f"runs/{run}/data/report.md": lambda: drawn.load(run).report_md.encode(),
+        f"runs/{run}/index.md": lambda: drawn.load(run).report_md.encode(),
     }
     if steps.is_file():
         files[f"runs/{run}/data/steps.parquet"] = steps

@@ -13,12 +13,12 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Findings, Page
-from sitegen.pages import report_md, samples, traces
 from sitegen.pages import run as run_page
+from sitegen.pages import samples, traces
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
 from sitegen.reports.shapes import RunReport
-from sitegen.site import api, cross
+from sitegen.site import api, cross, llms
 from sitegen.site.templates import environment
 
 ROOM = "fragments"
@@ -31,7 +31,7 @@ class RunEntry:
     page: Page
     api: str  # JSON document
     aliases: tuple[str, ...]
-    report_md: str  # without figures: drawing them costs more than all the rest of a page
+    report_md: str  # the page as Markdown, without figures: they cost more than all the rest of a page
     again: bool = False  # a bug of ours stands in for the page: the next build tries again
     more: tuple[Page, ...] = ()  # pages below the run's
 
@@ -74,15 +74,15 @@ def renderer(env: jinja2.Environment) -> Render:
     return render
 
 
-def entry(report: RunReport, render: Render) -> RunEntry:
-    """Page, API document and report of one run."""
-    page = run_page.page(report, render)
+def entry(report: RunReport, render: Render, best_badge: bool = True) -> RunEntry:
+    """Page, API document and report of one run; `best_badge` = the badge of its score has an address."""
+    page = run_page.page(report, render, best_badge)
     searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
     document = api.run_document(report).decode()
     again = any(problem.kind == failed.KIND for problem in report.problems)
     below = (samples.page(report, render), traces.page(report, render))
     more = tuple(one for one in below if one is not None)
-    return RunEntry(searchable, document, report.run.aliases, report_md.document(report), again, more)
+    return RunEntry(searchable, document, report.run.aliases, llms.page(report), again, more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +94,20 @@ class Bench:
         archive: where to keep what was drawn.
         look: digest of the templates.
         overrides: folder of templates that a site has of its own.
+        site_url: address of the published site with "/" at its end, "" = not known.
+        shadowed: runs whose badge of the best score has no address.
     """
 
     found: Reports
     archive: Archive
     look: str
     overrides: Path | None
+    site_url: str = ""
+    shadowed: frozenset[str] = frozenset()
 
     def key(self, run: str) -> str:
         """Where the cache has the entry of `run`."""
-        return key(self.found.shown(run), self.look)
+        return key(f"{self.found.shown(run)} {run in self.shadowed}", self.look)
 
     def batch(self, runs: Sequence[str], threads: int) -> list[RunEntry]:
         """Judge and draw `runs` together. The entries come without their texts: those are in the cache."""
@@ -127,7 +131,8 @@ class Bench:
             return self._failed(run, findings, error)
 
     def _drawn(self, report: RunReport) -> tuple[Entry, RunEntry]:
-        return self.found.desk.entry(report), entry(report, _renderer(self.overrides))
+        render = _renderer(self.overrides, self.site_url)
+        return self.found.desk.entry(report), entry(report, render, report.run.id not in self.shadowed)
 
     def _failed(self, run: str, findings: Findings, error: Exception) -> tuple[Entry, RunEntry]:
         try:
@@ -151,5 +156,5 @@ def draw(bench: Bench, runs: Sequence[str], jobs: int | None) -> Iterator[RunEnt
 
 
 @cache
-def _renderer(overrides: Path | None) -> Render:
-    return renderer(environment(overrides))  # compiles templates once per process
+def _renderer(overrides: Path | None, site_url: str) -> Render:
+    return renderer(environment(overrides, site_url))  # compiles templates once per process

@@ -33,8 +33,8 @@ def folder() -> Path:
     )
 
 
-def environment(overrides: Path | None = None) -> jinja2.Environment:
-    """Jinja with autoescape and StrictUndefined.
+def environment(overrides: Path | None = None, site_url: str = "") -> jinja2.Environment:
+    """Jinja with autoescape and StrictUndefined. Templates know `site_url`, which ends with "/" or is "".
 
     A template in `overrides` wins over ours of the same name and may still say
     `{% extends "sitegen/<name>" %}`.
@@ -52,13 +52,13 @@ def environment(overrides: Path | None = None) -> jinja2.Environment:
         auto_reload=False,
     )
     env.filters.update(words.FILTERS | rows.FILTERS)
-    env.globals.update(spark=spark, status_words=words.STATUSES)
+    env.globals.update(spark=spark, status_words=words.STATUSES, site_url=site_url)
     return env
 
 
-def digest(overrides: Path | None = None) -> str:
-    """Hash of all that turns a report into a fragment: version, templates, drawing code."""
-    state = hashlib.sha256(sitegen.__version__.encode())
+def digest(overrides: Path | None = None, site_url: str = "") -> str:
+    """Hash of all that turns a report into a fragment: version, address, templates, drawing code."""
+    state = hashlib.sha256(f"{sitegen.__version__}\0{site_url}\0".encode())
     files = [file for place in (folder(), overrides) if place for file in sorted(place.rglob("*.html"))]
     files += [file for room in _DRAWING_ROOMS for file in sorted((PACKAGE / room).rglob("*.py"))]
     for file in files:

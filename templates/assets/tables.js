@@ -5,7 +5,6 @@
   "use strict";
   var collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-  document.querySelectorAll(".sg-page pre.sg-copy").forEach(copyable);
   document.querySelectorAll("form[data-sg-table]").forEach(function (form) {
     var table = document.getElementById(form.dataset.sgTable);
     if (table) start(table, form);
@@ -128,20 +127,5 @@
     form.addEventListener("submit", function (event) { event.preventDefault(); });
     form.addEventListener("reset", function () { setTimeout(function () { filter(); remember(); }); });
     form.addEventListener("input", function () { filter(); remember(); });
-  }
-
-  function copyable(pre) {
-    if (!navigator.clipboard) return;
-    var button = document.createElement("button");
-    button.type = "button";
-    button.className = "sg-chip sg-copy-button";
-    button.textContent = "Copy";
-    button.addEventListener("click", function () {
-      navigator.clipboard.writeText(pre.querySelector("code").textContent).then(function () {
-        button.textContent = "Copied";
-        setTimeout(function () { button.textContent = "Copy"; }, 1500);
-      });
-    });
-    pre.append(button);
   }
 })();
