@@ -34,7 +34,16 @@ from sitegen.archive.stage import Staged, content, derived, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
-from sitegen.ingest import Format, Mangling, by_name, exported, mlflow_tracefiles
+from sitegen.ingest import (
+    Format,
+    Mangling,
+    by_name,
+    console,
+    exported,
+    filelogger,
+    generations,
+    mlflow_tracefiles,
+)
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Mute, Run
 from sitegen.redact import redact
@@ -212,7 +221,7 @@ def _made(
 ) -> tuple[Run, Mapping[str, str]]:
     """A run out of its logs."""
     with Spool(folder / "spool", SPOOLED) as spool:
-        with SampleFile(folder) as dumps, TraceFile(folder) as traced:
+        with SampleFile(folder, twice=_twice(run.inputs)) as dumps, TraceFile(folder) as traced:
             staged = _staged(run.inputs, spool, dumps, traced)
         rows = plan(staged, spool)
         gatherer = Gatherer(rows, spool, [each.file.path for each in staged])
@@ -223,7 +232,7 @@ def _made(
     config = settings.settled(staged)
     problems = [
         *toml.problems, *run.problems, *lost, *(p for each in staged for p in each.problems),
-        *config.problems, *map(_disagreement, gatherer.disagreements.values()),
+        *config.problems, *dumps.problems(run.path), *map(_disagreement, gatherer.disagreements.values()),
     ]  # fmt: skip
     found = facts.known(run.path, toml, config.values, staged, gatherer)
     record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
@@ -239,8 +248,9 @@ def _made(
 def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile, traced: TraceFile) -> list[Staged]:
     """All sources, and what their traces count to.
 
-    Those whose tracker changes names come late: the others tell what the names were. Files of single traces
-    come last: of a trace that a database has too, only that knows the step.
+    Dumps come first: they say more of a sample than a table. Those whose tracker changes names come late: the
+    others tell what the names were. Files of single traces come last: of a trace that a database has too,
+    only that knows the step.
     """
     forms = [by_name(each.format) for each in inputs]
     found: dict[int, Staged] = {}
@@ -251,8 +261,15 @@ def _staged(inputs: Sequence[Input], spool: Spool, dumps: SampleFile, traced: Tr
     return [*(found[i] for i in range(len(inputs))), *([counted] if len(counted.records.steps) else [])]
 
 
+def _twice(inputs: Sequence[Input]) -> bool:
+    """Whether several sources may hold the same samples: a tracker, and dumps or another tracker."""
+    return any(each.format not in (generations.NAME, console.NAME, filelogger.NAME) for each in inputs)
+
+
 def _turn(form: Format) -> int:
-    return 2 if form is mlflow_tracefiles else int(isinstance(form, Mangling))
+    if form is generations:
+        return 0
+    return 3 if form is mlflow_tracefiles else 1 + int(isinstance(form, Mangling))
 
 
 def _write_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from sitegen import ingest
@@ -15,7 +16,7 @@ from sitegen.archive.peek import Peek, Relation, peek, relation
 from sitegen.archive.unpack import opened
 from sitegen.archive.walk import Found, Listing, printable
 from sitegen.errors import Problem
-from sitegen.ingest import generations, hydra_files, trackers
+from sitegen.ingest import generations, hydra_files, sample_tables, trackers
 from sitegen.ingest.source import SourceRefused
 
 LISTED = 20  # ignored files of one folder listed one by one
@@ -99,7 +100,7 @@ def _passive(kind: str) -> bool:
 
 def _dealt_out(kind: str) -> bool:
     """Formats whose files go to the run in whose folder they lie: they say of no run by themselves."""
-    return _passive(kind) or kind in (generations.NAME, hydra_files.NAME)
+    return _passive(kind) or kind in (generations.NAME, sample_tables.NAME, hydra_files.NAME)
 
 
 def _claims(
@@ -209,12 +210,18 @@ def _plans(
     unread = _unread((each for each in dealt if _passive(kinds[each.path])), kinds, owners)
     dumps = _dumps((each for each in dealt if kinds[each.path] == generations.NAME), owners)
     configs = _configs((each for each in dealt if kinds[each.path] == hydra_files.NAME), owners)
-    problems += [*unread.pop(None, []), *_unowned(dumps.pop(None, [])), *_logless(configs.pop(None, []))]
+    tables = _tables((each for each in dealt if kinds[each.path] == sample_tables.NAME), owners)
+    problems += [
+        *unread.pop(None, []),
+        *_unowned(dumps.pop(None, [])),
+        *_unowned(tables.pop(None, [])),
+        *_logless(configs.pop(None, [])),
+    ]
     plans = []
     for place, (path, group) in enumerate(zip(paths, groups, strict=True)):
         toml = tomls.get(group.path) if place < len(tomls) else None
         mine = [*unread.get(place, []), *_empty(path, group)]
-        files = (*group.files, *configs.get(place, ()), *dumps.get(place, ()))
+        files = (*group.files, *configs.get(place, ()), *dumps.get(place, ()), *tables.get(place, ()))
         inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in files)
         said = Input(toml.source(), "run-toml", toml.state) if toml else None
         plans.append(RunPlan(names[place], opened(group.path) or path, inputs, said, tuple(mine)))
@@ -270,6 +277,35 @@ class _Owners:
         below = [i for i, group in enumerate(self._groups) if not place or group.path.startswith(f"{place}/")]
         return below[0] if len(below) == 1 else None
 
+    def of_table(self, each: Found) -> int | None:
+        """The run that the path of a table names, else the only one of the nearest folder that has any."""
+        parts = each.folder.split("/")
+        named = {self._named[part] for part in parts if part in self._named}
+        if len(named) == 1:
+            return named.pop()
+        for depth in range(len(parts), 0, -1):
+            inside = self._inside.get("/".join(parts[:depth]), set())
+            if inside:
+                return next(iter(inside)) if len(inside) == 1 else None
+        return self.of_dump(each)
+
+    @cached_property
+    def _inside(self) -> dict[str, set[int]]:
+        """Folder -> the runs that have a file in it or below."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for number, group in enumerate(self._groups):
+            for folder in {each.folder for each in group.files}:
+                while folder:
+                    found[folder].add(number)
+                    folder = folder.rpartition("/")[0]
+        return found
+
+    @cached_property
+    def _named(self) -> dict[str, int]:
+        """Name of a run in its database -> the run."""
+        files = ((number, each) for number, group in enumerate(self._groups) for each in group.files)
+        return {each.part: number for number, each in files if each.part}
+
     def of_config(self, each: Found) -> int | None:
         """The one run of the nearest folder that has runs, from where Hydra's folder lies upwards."""
         place = each.folder.rpartition("/")[0]
@@ -313,13 +349,21 @@ def _dumps(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Fou
     return result
 
 
+def _tables(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
+    """Tables of samples by the number of their run (None = no run), in the order of their steps."""
+    result: dict[int | None, list[Found]] = defaultdict(list)
+    for each in sorted(found, key=lambda one: (one.folder, sample_tables.order(one.path))):
+        result[owners.of_table(each)].append(each)
+    return result
+
+
 def _unowned(dumps: Iterable[Found]) -> list[Problem]:
     """Problems for dumps that lie in the folder of no run, or of several; one per folder."""
     folders: dict[str, list[Found]] = defaultdict(list)
     for each in dumps:
         folders[each.folder].append(each)
     hint = "Put the folder into that of its run; beside several logs, give each run a folder of its own."
-    what = "dumped generations that belong to no run"
+    what = "generations that belong to no run"
     return [
         Problem(folder or ".", None, "no-run", f"{what} ({len(found)} files)", hint)
         if len(found) > 1

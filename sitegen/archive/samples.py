@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sitegen.archive.copies import KNOWN, Copies
 from sitegen.archive.textrows import TextRows, cleaned
+from sitegen.errors import Problem
+from sitegen.ingest import sample_tables
 from sitegen.ingest.generations import NAME as FORMAT
 from sitegen.ingest.generations import compact
 from sitegen.model import Dumped, Sample, SourceFile
@@ -54,18 +57,36 @@ class _Count:
 class SampleFile(TextRows):
     """Writer of samples.parquet."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, twice: bool = False) -> None:
+        """`twice`: several sources may hold the same samples."""
         repeated, sought = ("kind", "input", "expected", "source"), ("kind", "step", "score")
         super().__init__(folder / NAME, SCHEMA, repeated, sought)
+        self._copies = Copies(twice)
         self._counts: dict[str, _Count] = {}
         self._prompts: dict[str, tuple[str, Counter[str]]] = {}
 
-    def add(self, source: str, samples: Iterable[Sample]) -> Counter[str]:
-        """Append samples of a source; returns how many secrets of which kind were taken out."""
+    def add(self, source: str, samples: Iterable[Sample], *, copies: bool = False) -> Counter[str]:
+        """Append samples of a source; returns how many secrets of which kind were taken out.
+
+        Of a source that may hold `copies` only what no source before it holds.
+        """
         secrets: Counter[str] = Counter()
         for each in samples:
+            if not copies:
+                self._copies.note(each)
+            elif not self._copies.is_new(source, each):
+                continue
             self.append(self._row(source, each, secrets))
         return secrets
+
+    def problems(self, path: str) -> tuple[Problem, ...]:
+        """What could not be told about the samples of the run at `path`."""
+        if not self._copies.full:
+            return ()
+        what = (
+            f"there are more than {KNOWN} validation samples: some that a tracker's table repeats count twice"
+        )
+        return (Problem(path, None, "too-many", what, "Leave the tables out: the dumps hold all of them."),)
 
     def counts(self) -> tuple[Dumped, ...]:
         """What was written, by kind."""
@@ -114,7 +135,7 @@ def folded(files: Iterable[SourceFile]) -> tuple[SourceFile, ...]:
     """Sources of a run, the dumps of one folder as one: there may be two files for every step."""
     folders: dict[str, list[SourceFile]] = {}
     for each in files:
-        dump = each.format == FORMAT
+        dump = each.format in (FORMAT, sample_tables.NAME)
         folders.setdefault(f"{each.path.rpartition('/')[0]}/" if dump else each.path, []).append(each)
     return tuple(one[0] if len(one) == 1 else _joined(path, one) for path, one in folders.items())
 

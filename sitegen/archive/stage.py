@@ -14,7 +14,7 @@ from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Part, Spool
 from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
-from sitegen.ingest import Format, Mangling, Store, by_name
+from sitegen.ingest import Format, Mangling, Store, by_name, generations
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import Batch, Floats, Ints, LogLine, Rows, Sample, SourceFile
 from sitegen.redact import redact, redact_name, redact_value
@@ -85,7 +85,7 @@ def stage(
     source: Source, form: Format, sha: str, spool: Spool, samples: SampleFile, traces: TraceFile
 ) -> Staged:
     """Read a source. A reader that fails leaves what it read so far and a problem of kind "internal"."""
-    taking = _Taking(source.path, spool, samples, traces, _original(form, spool))
+    taking = _Taking(source.path, spool, samples, traces, _original(form, spool), form is not generations)
     try:
         for batch in form.read(source):
             taking.batch(batch)
@@ -149,6 +149,7 @@ class _Taking:
     samples: SampleFile | None = None
     traces: TraceFile | None = None
     original: Callable[[str], str] = str  # see `_original`
+    copies: bool = False  # samples that other sources may hold as well
     generations: Span = field(default_factory=Span)
     spans: int = 0  # of traces
     rows: list[tuple[Rows, int]] = field(default_factory=list)
@@ -174,7 +175,7 @@ class _Taking:
             self.secrets += self.traces.add(self.path, batch.spans)
         if batch.samples and self.samples is not None:
             self.generations.add(batch.samples)
-            self.secrets += self.samples.add(self.path, batch.samples)
+            self.secrets += self.samples.add(self.path, batch.samples, copies=self.copies)
         for key, value in batch.config.items():
             if len(self.config) < MAX_CONFIG or key in self.config:
                 short, found = redact_value(key, value)

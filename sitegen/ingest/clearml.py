@@ -17,10 +17,12 @@ from typing import BinaryIO, cast
 
 from sitegen.errors import Problem
 from sitegen.ingest import console, hocon, jsonl, samples, settings
+from sitegen.ingest.generations import VALIDATION, sample
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.mlflow_run import seconds
 from sitegen.ingest.source import MAX_EXPANDED, MAX_LINE, MAX_RATIO, Source, SourceTooLarge
-from sitegen.model import Batch
+from sitegen.ingest.table_shape import shape
+from sitegen.model import Batch, Sample
 
 NAME = "clearml"
 _ZIP = b"PK\x03\x04"
@@ -133,6 +135,8 @@ class _Session:
         yield self._task()
         faults = Faults(self.source.path)
         yield from samples.batches(samples.records(self._samples(faults)), faults)
+        if self.plots:
+            yield from self._tables()
         odd = yield from self._log()
         yield Batch(problems=(*faults.problems(), *self._told(odd), *self.problems))
 
@@ -161,6 +165,13 @@ class _Session:
             else:
                 self.zeros += value == 0
                 yield seconds(event.get("timestamp")), step, name, value
+
+    def _tables(self) -> Iterator[Batch]:
+        """Samples of the plots that are tables of them; the others stay counted."""
+        for line, event in self._events(Faults(self.source.path)):
+            if event.get("type") == "plot" and (found := _table(event, line)):
+                self.plots -= 1
+                yield Batch(samples=found)
 
     def _events(self, faults: Faults, name: str = _METRICS) -> Iterator[tuple[int, dict[str, object]]]:
         """(line, event) of all lines, each of which is a list of events."""
@@ -208,7 +219,28 @@ class _Session:
             what = f"{self.readings} readings of the machine (:monitor:…) belong to no step and were left out"
             yield Problem(path, None, "left-out", what)
         if self.plots:
-            yield Problem(path, None, "unsupported", f"{self.plots} plots and tables were not read")
+            yield Problem(
+                path,
+                None,
+                "unsupported",
+                f"{self.plots} plots, and tables that hold no samples, were not read",
+            )
+
+
+def _table(event: dict[str, object], line: int) -> tuple[Sample, ...]:
+    """Samples of a table, which Plotly keeps column by column; none for any other plot."""
+    try:
+        (plot,) = jsonl.loads(str(event.get("plot_str")).encode("utf-8", "replace"))["data"]  # type: ignore[index]
+        names = [str(name[0]) if isinstance(name, list) else str(name) for name in plot["header"]["values"]]
+        rows = zip(*plot["cells"]["values"], strict=True)
+    except (ValueError, KeyError, TypeError, IndexError):
+        return ()
+    columns = shape(names)
+    if columns is None:
+        return ()
+    named = jsonl.whole(event.get("iter"))
+    found = (record for row in rows for record in columns.records(row))
+    return tuple(sample(record, line, VALIDATION, named) for record in found)
 
 
 def _before_the_tear(line: bytes) -> list[object]:

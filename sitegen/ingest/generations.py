@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from sitegen.ingest import jsonl
 from sitegen.ingest.jsonfaults import Faults
@@ -46,7 +46,7 @@ def sniff(path: str, head: bytes) -> bool:
         return False
     found, looked = jsonl.objects(head, 3)
     if found:
-        return sum(map(_is_sample, found)) * 2 >= looked
+        return sum(map(holds_sample, found)) * 2 >= looked
     return (
         bool(_TORN.match(head)) and b"\n" not in head and path.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst"))
     )
@@ -89,9 +89,10 @@ def step_of(path: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _is_sample(record: Mapping[str, object]) -> bool:
-    has = record.keys()
-    return any(key in has for key in _INPUT) and any(key in has for key in _OUTPUT) and bool(has & _TELLING)
+def holds_sample(has: Collection[str]) -> bool:
+    """Whether these keys are those of a sample: a prompt, an answer, and what tells how it came about."""
+    texts = any(key in has for key in _INPUT) and any(key in has for key in _OUTPUT)
+    return texts and any(key in has for key in _TELLING)
 
 
 def _line(line: bytes, number: int, said: str | None, named: int | None, faults: Faults) -> Sample | None:

@@ -42,19 +42,19 @@ def loads(line: bytes) -> object:
     except orjson.JSONDecodeError:
         pass
     try:
-        return _storable(json.loads(line.decode("utf-8", "replace")))
+        return storable(json.loads(line.decode("utf-8", "replace")))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _storable(value: object) -> object:
+def storable(value: object) -> object:
     """The value with half surrogates, which JSON can escape and UTF-8 cannot hold, replaced."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
-        return [_storable(each) for each in value]
+        return [storable(each) for each in value]
     if isinstance(value, dict):
-        return {_storable(key): _storable(each) for key, each in value.items()}
+        return {storable(key): storable(each) for key, each in value.items()}
     return value
 
 
@@ -248,7 +248,7 @@ def _repeated(line: bytes) -> str | None:
             json.loads(line.decode("utf-8", "replace"), object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
-    return str(_storable(found[0])) if found else None
+    return str(storable(found[0])) if found else None
 
 
 def salvage(line: bytes) -> object | None:

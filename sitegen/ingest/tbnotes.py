@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.ingest.damage import Damage
+from sitegen.model import Sample
 
 SHOWN = 5
 
@@ -16,10 +17,19 @@ class Notes:
 
     path: str
     config: dict[str, str] = field(default_factory=dict)
+    samples: list[tuple[Sample, ...]] = field(default_factory=list)  # of texts, until they are handed out
+    any_samples: bool = False  # whether samples were found
     _bad: list[tuple[int, str]] = field(default_factory=list)
     _bad_more: int = 0
     _no_step: tuple[int, int] = (0, 0)  # how many, the first
     _others: dict[str, tuple[int, str, int]] = field(default_factory=dict)  # kind -> count, tag, step
+
+    def take_samples(self) -> tuple[Sample, ...]:
+        """Samples found since they were asked for last."""
+        found = tuple(each for text in self.samples for each in text)
+        self.samples.clear()
+        self.any_samples = self.any_samples or bool(found)
+        return found
 
     def malformed(self, offset: int, why: str) -> None:
         """A record whose check sum is right and that is no event."""
@@ -53,7 +63,7 @@ class Notes:
             where = f", the first at step {step}" + (f" under {tag[:80]}" if tag else "")
             what = f"{kind} was recognised and is not read ({count} in the file{where})"
             found.append(self._told("unsupported", what))
-        if not found and not self.config and not numbers:
+        if not found and not self.config and not numbers and not self.any_samples:
             what = "no value was logged to this file: the run ended before its first step"
             found.append(self._told("empty", what))
         return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sitegen.ingest import jsonl, literals
+from sitegen.ingest import jsonl, literals, tbsamples
 from sitegen.ingest.tbnotes import Notes
 from sitegen.ingest.tbvalues import Value
 from sitegen.ingest.wire import BYTES, FIXED64, VARINT, Malformed, double, fields, text
@@ -15,13 +15,15 @@ _ROW = re.compile(r"^\s*\|\s*([^|\s][^|]{0,200}?)\s*\|\s*([^|]*?)\s*\|\s*$")
 
 
 def take(value: Value, step: int, notes: Notes) -> None:
-    """Keep what configures the run; note everything else as not read."""
-    if value.plugin == "hparams":
+    """Keep what configures the run and samples of validations; note everything else as not read."""
+    if value.words is not None and (found := tbsamples.parsed(value.words, step)):
+        notes.samples.append(found)
+    elif value.plugin == "hparams":
         notes.config.update(_hparams(value.content))
     elif value.words is None:
         notes.other(value.other, value.tag, step)
-    elif _CONFIG.search(value.tag) and (found := _settings(value.words)):
-        notes.config.update(found)
+    elif _CONFIG.search(value.tag) and (settings := _settings(value.words)):
+        notes.config.update(settings)
     else:
         notes.other("text", value.tag, step)
 

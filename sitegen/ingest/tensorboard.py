@@ -45,6 +45,8 @@ def read(source: Source) -> Iterator[Batch]:
                 yield Batch(rows=records.rows())
                 records = Records(faults)
             records.spend(len(frames.data))
+            if notes.samples:
+                yield Batch(samples=notes.take_samples())
     records.extend(steps.rest())
     if records.steps:
         yield Batch(rows=records.rows())

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 from sitegen.errors import Problem
-from sitegen.ingest.source import MAX_LINE, Source
+from sitegen.ingest.jsonlist import Elements
+from sitegen.ingest.source import Source
 
-BLOCK = 1 << 20
-LONGEST = MAX_LINE  # characters of one span; memory is bounded by it
 _OPENING = re.compile(r'"spans"\s*:\s*\[')
-_BETWEEN = re.compile(r"[\s,]*")
-_NEXT = re.compile(r"\}\s*,\s*(?=\{)")  # where the next span may begin, after damage
+_HINT = "Copy the trace again if you can."
 
 
 @dataclass
@@ -25,79 +20,15 @@ class Spans:
 
     path: str
     problems: list[Problem] = field(default_factory=list)
-    _text: str = ""
-    _at: int = 0
-    _ended: bool = False
 
     def of(self, source: Source) -> Iterator[dict[str, object]]:
         """All spans that can be read. Raises SourceRefused and OSError."""
-        with source.open() as stream:
-            more = codecs.getincrementaldecoder("utf-8")("replace")
-            if self._opened(stream, more):
-                yield from self._listed(stream, more)
-
-    def _opened(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
-        while (found := _OPENING.search(self._text)) is None:
-            self._at = max(0, len(self._text) - 40)
-            if not self._grow(stream, more):
-                self._damaged("there is no list of spans in it")
-                return False
-        self._at = found.end()
-        return True
-
-    def _listed(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> Iterator[dict[str, object]]:
-        decoder = json.JSONDecoder()
-        faults = 0
-        while True:
-            self._at = _end(_BETWEEN, self._text, self._at)
-            if self._text[self._at : self._at + 1] == "]":
-                break
-            try:
-                value, self._at = decoder.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError) as error:
-                # The text at hand may end within the span.
-                too_long = len(self._text) - self._at > LONGEST or isinstance(error, RecursionError)
-                if not too_long and self._grow(stream, more):
-                    continue
-                if self._at >= len(self._text) and self._ended:
-                    self._damaged("it ends within the list of spans; what precedes was read")
-                    break
-                faults += 1
-                if not self._skip(stream, more):
-                    break
-                continue
-            if isinstance(value, dict) and _is_span(value):
-                yield value
-        if faults:
-            self._damaged(f"{faults} spans are no JSON and were left out; the others were read")
-
-    def _skip(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
-        """Go to where the next span may begin."""
-        while (found := _NEXT.search(self._text, self._at + 1)) is None:
-            self._at = max(self._at, len(self._text) - 40)
-            if not self._grow(stream, more):
-                return False
-        self._at = found.end()
-        return True
-
-    def _grow(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
-        """Take more text, as much again as is waiting; False at the end."""
-        if self._ended:
-            return False
-        data = stream.read(max(BLOCK, len(self._text) - self._at))
-        self._ended = not data
-        self._text = self._text[self._at :] + more.decode(data, final=not data)
-        self._at = 0
-        return bool(data)
-
-    def _damaged(self, what: str) -> None:
-        hint = "Copy the trace again if you can."
-        self.problems.append(Problem(self.path, None, "damaged", f"the trace is damaged: {what}", hint))
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+        found = Elements(_OPENING, "spans")
+        yield from (each for each in found.of(source) if isinstance(each, dict) and _is_span(each))
+        self.problems += (
+            Problem(self.path, None, "damaged", f"the trace is damaged: {what}", _HINT)
+            for what in found.damage
+        )
 
 
 def _is_span(value: dict[str, object]) -> bool:

@@ -18,7 +18,6 @@ HINT = (
     "This version does not read this format yet; the console log or the FileLogger JSONL of the run is read."
 )
 _MLFLOW_METRIC = re.compile(rb"\A(\d{10,16} \S+ -?\d+\r?\n)+")
-_VALIDATION = re.compile(r"val_step\d+\.json")
 
 
 def sniff(path: str, head: bytes) -> bool:
@@ -56,19 +55,17 @@ def _dump(head: bytes) -> str | None:
         return None
     start = head[:4096]
     if b'"columns"' in start and b'"data"' in start and b'"step"' not in start.split(b'"columns"')[0]:
-        return "a W&B table"
+        return "a W&B table that holds no samples"
     if b'"_swanLab"' in start:
-        return "a SwanLab table"
+        return "a SwanLab table that holds no samples"
     if b'"trackio"' in start and b'"session"' in start:
-        return "a Trackio trace"
+        return "a Trackio trace without its database"
     return None
 
 
 def _store(parts: list[str], head: bytes) -> str | None:
     if "metrics" in parts[:-1] and _MLFLOW_METRIC.match(head):
         return "a metric of an MLflow file store without the run's meta.yaml"
-    if _VALIDATION.fullmatch(parts[-1]) and head.lstrip().startswith(b"["):
-        return "a table of validation samples in MLflow"
     if ".hydra" in parts[:-1]:
         return "a file of Hydra that is none of its three"
     return None

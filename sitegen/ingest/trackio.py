@@ -1,6 +1,7 @@
 """Trackio's database (`<project>.db`): a record of metrics per row as JSON, each run a source of its own.
 
-NaN and infinities are texts in the JSON. Nothing is lost, repeated steps included.
+NaN and infinities are texts in the JSON. Nothing is lost, repeated steps included. What verl sends of its
+validations is in the table `traces`, which files below `traces/` repeat.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
-from sitegen.ingest import jsonl, samples, settings, sqlite
+from sitegen.errors import Problem
+from sitegen.ingest import generations, jsonl, samples, settings, sqlite
+from sitegen.ingest.conversation import SOURCE, said
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.source import Part, Source, SourceRefused
-from sitegen.model import Batch
+from sitegen.model import Batch, Sample
 
 NAME = "trackio"
 _NEEDED = {"run_name", "step", "metrics"}
+_BATCH = 4 << 20  # characters of a batch of samples, about
 _FACTS = {"_Username": "user", "_Group": "group"}
 
 
@@ -29,8 +33,10 @@ def sniff(path: str, head: bytes) -> bool:
 
 
 def beside(path: str) -> tuple[str, ...]:
-    """What SQLite keeps beside the database, and the lock that Trackio's processes share."""
-    return (*sqlite.beside(path), f"{path.removesuffix('.db')}.lock")
+    """What SQLite keeps beside the database, the lock that Trackio's processes share, copies of traces."""
+    stem = path.removesuffix(".db")
+    folder, slash, name = stem.rpartition("/")
+    return (*sqlite.beside(path), f"{stem}.lock", f"{folder}{slash}traces/{name}/")
 
 
 def holds(source: Source) -> bool:
@@ -64,7 +70,7 @@ def digest(source: Source) -> str:
     try:
         with sqlite.opened(source) as connection:
             run = _Run(connection, source)
-            for row in chain([run.config()], run.rows()):
+            for row in chain([run.config()], run.rows(), run.traces()):
                 found.update(repr(row).encode("utf-8", "surrogatepass"))
     except sqlite3.Error as error:
         found.update(repr((error, sqlite.state(source))).encode())
@@ -78,7 +84,7 @@ def read(source: Source) -> Iterator[Batch]:
         before = sqlite.state(source)
         with sqlite.opened(source) as connection:
             for batch in _Run(connection, source).batches():
-                kept = kept or batch.rows is not None
+                kept = kept or batch.rows is not None or bool(batch.samples)
                 yield batch
         if sqlite.state(source) != before:
             yield Batch(problems=(sqlite.changing(source.path),))
@@ -120,8 +126,41 @@ class _Run:
         )
         return self.connection.execute(asked, (self.source.part,))
 
+    def traces(self) -> Iterator[tuple[object, ...]]:
+        """(row, step, messages, metadata) of the traces, in the order in which they were logged."""
+        needed = {"step", "messages", "metadata", "run_name"}
+        has = sqlite.columns(self.connection, "traces")
+        if needed <= has:
+            key = _key(self.connection) if "run_id" in has else "run_name"
+            place = ", trace_index" if "trace_index" in has else ""
+            yield from self.connection.execute(
+                f"SELECT rowid, step, messages, metadata FROM traces WHERE {key} = ? "  # noqa: S608 - ours
+                f"ORDER BY step{place}, rowid",
+                (self.source.part,),
+            )
+
+    def validations(self) -> Iterator[Batch]:
+        """Samples of validations among the traces, and how many traces are none."""
+        held: list[Sample] = []
+        others = size = 0
+        for row, step, messages, metadata in self.traces():
+            try:
+                record = said(jsonl.loads(_bytes(messages)), about := jsonl.loads(_bytes(metadata)))
+            except ValueError:
+                others += 1
+                continue
+            if not isinstance(about, dict) or about.get("source") != SOURCE:
+                others += 1
+                continue
+            held.append(generations.sample(record, _line(row), generations.VALIDATION, jsonl.whole(step)))
+            size += len(held[-1].input) + len(held[-1].output)
+            if size > _BATCH:
+                yield Batch(samples=tuple(held))
+                held, size = [], 0
+        yield Batch(samples=tuple(held), problems=(_unread(self.source.path, others),) if others else ())
+
     def batches(self) -> Iterator[Batch]:
-        """Facts and configuration, rows, and what could not be read."""
+        """Facts and configuration, rows, samples, and what could not be read."""
         config = self.config()
         said = settings.flat({key: value for key, value in config.items() if not key.startswith("_")})
         yield Batch(config=said, facts=self._facts(config))
@@ -130,6 +169,7 @@ class _Run:
         for batch in samples.batches(self._records(faults), faults):
             any_rows = True
             yield batch
+        yield from self.validations()
         problems = faults.problems()
         if self.error is not None:
             problems = (*problems, sqlite.damaged(self.source.path, self.error, any_rows))
@@ -162,6 +202,11 @@ class _Run:
                 yield _seconds(time), number, values
         except sqlite3.Error as error:
             self.error = error
+
+
+def _unread(path: str, traces: int) -> Problem:
+    what = f"{traces} traces that are no validation samples were recognised and are not read"
+    return Problem(path, None, "unsupported", what)
 
 
 def _bytes(cell: object) -> bytes:

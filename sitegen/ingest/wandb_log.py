@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from sitegen.ingest import console, leveldb_log
@@ -47,6 +48,13 @@ def _output_log(folder: Path) -> bool:
     return any(any(place.glob("output.log*")) for place in (folder / "files", folder))
 
 
+def _table(folder: Path, name: str) -> bool:
+    """Whether a table that was logged under `name` lies below `folder`."""
+    if ".." in name.split("/"):
+        return False
+    return any(folder.glob(f"files/media/table/{escape(name.lstrip('/'))}_*.table.json"))
+
+
 class _Reader:
     """One pass over a log."""
 
@@ -54,7 +62,7 @@ class _Reader:
         self._source = source
         self._faults = Faults(source.path, "record")
         self._damage = Damage()
-        self._notes = Notes(source.path)
+        self._notes = Notes(source.path, lambda name: _table(source.file.parent, name))
         self._history = History(self._notes)
         self._about = About(source.path)
         self._block = Records(self._faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
@@ -16,6 +17,7 @@ class Notes:
     """Filled while reading one log."""
 
     path: str
+    has_table: Callable[[str], bool] = lambda name: False  # whether a table of that name lies beside the log
     records: int = 0
     stats: int = 0  # samples of the machine's state
     stepless: int = 0  # history records without a step
@@ -90,10 +92,15 @@ class Notes:
 
     def _unread(self) -> list[Problem]:
         found = []
-        for (name, kind), n in list(self._references.items())[:SHOWN]:
-            what = f"{name} ({kind}, {n} times) was recognised and is not read yet"
-            found.append(Problem(self.path, None, "unsupported", what))
-        if (more := len(self._references) - SHOWN) > 0:
+        away = [
+            (name, kind, n)
+            for (name, kind), n in self._references.items()
+            if not ("table" in kind and self.has_table(name))  # else its own file is read, or told
+        ]
+        for name, kind, n in away[:SHOWN]:
+            lies = "lies in `files/media/table/`, which is not here" if "table" in kind else "is not read"
+            found.append(Problem(self.path, None, "unsupported", f"{name} ({kind}, {n} times) {lies}"))
+        if (more := len(away) - SHOWN) > 0:
             found.append(
                 Problem(self.path, None, "unsupported", f"{more} more tables or media are not read yet")
             )

@@ -13,7 +13,7 @@ import numpy as np
 from sitegen.errors import Problem
 from sitegen.ingest import console
 from sitegen.ingest.source import Source
-from sitegen.model import Batch, LogLine
+from sitegen.model import Batch, LogLine, Sample
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Reading:
     config: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
 
     @property
     def steps(self) -> list[int]:
@@ -76,6 +77,7 @@ def gathered(batches: Iterable[Batch]) -> Reading:
             found.odd += [(int(rows.steps[o.row]), o.name, o.raw) for o in rows.non_finite]
             found.cut += [int(rows.steps[i]) for i in rows.cut]
         found.log += batch.log_lines
+        found.samples += batch.samples
         found.config.update(batch.config)
         found.facts.update(batch.facts)
         found.problems += batch.problems

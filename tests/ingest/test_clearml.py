@@ -174,3 +174,26 @@ def test_hocon_as_clearml_writes_it() -> None:
 )
 def test_broken_hocon_never_raises(text: str) -> None:
     assert isinstance(hocon.parse(text), dict)
+
+
+def plot(step: int, *columns: tuple[str, list[object]]) -> dict[str, object]:
+    """A table as ClearML makes it of a data frame."""
+    values = [list(cells) for _, cells in columns]
+    kept = {
+        "type": "table",
+        "header": {"values": [[name] for name, _ in columns]},
+        "cells": {"values": values},
+    }
+    text = json.dumps({"data": [kept], "layout": {}})
+    return {"type": "plot", "task": "offline-1", "iter": step, "metric": "Validation", "plot_str": text}
+
+
+def test_a_table_of_validation_samples_is_read_and_other_plots_are_told(tmp_path: Path) -> None:
+    table = plot(7, ("step", [7, 7]), ("input", ["q", "r"]), ("output", ["a", "b"]), ("score", [0.5, "nan"]))
+    other = plot(8, ("x", [1]), ("y", [2]))
+    reading = found(in_folder(tmp_path, files([scalar(1, "a/b", 1.0), table], [other])))
+    assert [(s.kind, s.step, s.input, s.output, s.score) for s in reading.samples] == [
+        ("validation", 7, "q", "a", 0.5), ("validation", 7, "r", "b", None),
+    ]  # fmt: skip
+    assert reading.rows == [(1, {"a/b": 1.0})]
+    assert [(p.kind, p.message[:8]) for p in reading.problems] == [("unsupported", "1 plots,")]

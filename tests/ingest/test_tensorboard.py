@@ -313,3 +313,32 @@ def test_a_run_of_verl_has_every_value_of_its_file_logger(corpus: Path) -> None:
     assert sorted(found.odd) == [
         (17, "actor/grad_norm", "nan"), (23, "actor/pg_loss", "-inf"), (23, "actor/ppo_kl", "inf")
     ]  # fmt: skip
+
+
+def generations(step: int, *samples: tuple[str, str, object]) -> bytes:
+    """The text that verl sends of a validation."""
+    words = f"**Generation Results - Step {step}**\n\n"
+    for i, (prompt, output, score) in enumerate(samples, 1):
+        words += (
+            f"### Sample {i}\n**Input:** {prompt}\n\n**Output:** {output}\n\n**Score:** {score}\n\n---\n\n"
+        )
+    return event(step, tensor("val/generations/text_summary", 7, field(8, words), plugin="text"))
+
+
+def test_samples_of_validations_are_read_from_their_text() -> None:
+    found = read(
+        file(generations(10, ("q\n\n---\n\nx", "a", 1.0), ("r", "", "nan")), generations(20, ("q", "b", 0)))
+    )
+    assert [(s.kind, s.step, s.input, s.output, s.score) for s in found.samples] == [
+        ("validation", 10, "q\n\n---\n\nx", "a", 1.0), ("validation", 10, "r", "", None),
+        ("validation", 20, "q", "b", 0.0),
+    ]  # fmt: skip
+    assert found.problems == []
+
+
+@pytest.mark.parametrize(
+    "answer", ["a\n\n**Score:** 1\n\n---\n\n### Sample 2\n**Input:** x", "a\n\n**Output:** b"]
+)
+def test_a_text_whose_samples_cannot_be_told_apart_is_told_and_not_guessed(answer: str) -> None:
+    found = read(file(generations(10, ("q", answer, 1.0), ("r", "b", 0.0))))
+    assert (found.samples, [p.kind for p in found.problems]) == ([], ["unsupported"])

@@ -152,3 +152,38 @@ def test_what_lies_in_the_write_ahead_log_only_is_read(tmp_path: Path) -> None:
     assert trackio.holds(asked)
     assert gathered(trackio.read(asked)).rows == [(1, {"x": 0.5})]
     writer.close()
+
+
+TRACES = """
+CREATE TABLE traces (
+    id TEXT PRIMARY KEY, run_id TEXT NOT NULL, timestamp TEXT NOT NULL, run_name TEXT NOT NULL,
+    step INTEGER NOT NULL, key TEXT NOT NULL, trace_index INTEGER, messages TEXT NOT NULL,
+    metadata TEXT NOT NULL);
+"""
+
+
+def test_validation_samples_are_in_the_table_of_traces(tmp_path: Path) -> None:
+    connection = project(tmp_path / "math.db", {"a": [(1, {"x": 1.0})], "b": [(1, {"x": 2.0})]})
+    connection.executescript(TRACES)
+    for i, (run, index, score) in enumerate([("a", 1, 0.0), ("a", 0, 1.0), ("b", 0, 0.5), ("a", 2, None)]):
+        spoken = [{"role": "user", "content": f"q{index}"}, {"role": "assistant", "content": f"a{index}"}]
+        about = {"source": "validation_generations" if score is not None else "agent", "score": score}
+        row = (str(i), run, TIME.format(1), run, 10, "val/generations", index, json.dumps(spoken))
+        connection.execute("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(about)))
+    connection.commit()
+    reading = found(tmp_path / "math.db")
+    assert [(s.step, s.input, s.output, s.score) for s in reading.samples] == [
+        (10, "q0", "a0", 1.0), (10, "q1", "a1", 0.0),
+    ]  # fmt: skip
+    assert reading.kinds == ["unsupported"]
+    before = (
+        trackio.digest(source(tmp_path / "math.db", "a")),
+        trackio.digest(source(tmp_path / "math.db", "b")),
+    )
+    connection.execute("UPDATE traces SET messages = '[]' WHERE id = '1'")
+    connection.commit()
+    after = (
+        trackio.digest(source(tmp_path / "math.db", "a")),
+        trackio.digest(source(tmp_path / "math.db", "b")),
+    )
+    assert before[0] != after[0] and before[1] == after[1]

@@ -1,0 +1,100 @@
+"""A long JSON list -> its elements one by one, whatever is damaged around them, in bounded memory."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from sitegen.ingest.source import MAX_LINE, Source
+
+BLOCK = 1 << 20
+LONGEST = MAX_LINE  # characters of one element; memory is bounded by it
+TOP = re.compile(r"\A\s*\[")  # the file is the list
+_BETWEEN = re.compile(r"[\s,]*")
+_NEXT = re.compile(r"\}\s*,\s*(?=\{)|\]\s*,\s*(?=\[)")  # where the next element may begin, after damage
+
+
+@dataclass
+class Elements:
+    """The elements of one list of a file; `damage` says what could not be read, once they are read.
+
+    Args:
+        opening: matches up to the bracket that opens the list.
+        called: what the elements are, in plural.
+    """
+
+    opening: re.Pattern[str]
+    called: str
+    damage: list[str] = field(default_factory=list)
+    _text: str = ""
+    _at: int = 0
+    _ended: bool = False
+
+    def of(self, source: Source) -> Iterator[object]:
+        """All elements that can be read. Raises SourceRefused and OSError."""
+        with source.open() as stream:
+            more = codecs.getincrementaldecoder("utf-8")("replace")
+            if self._opened(stream, more):
+                yield from self._listed(stream, more)
+
+    def _opened(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
+        while (found := self.opening.search(self._text)) is None:
+            self._at = max(0, len(self._text) - 40)
+            if not self._grow(stream, more):
+                self.damage.append(f"there is no list of {self.called} in it")
+                return False
+        self._at = found.end()
+        return True
+
+    def _listed(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> Iterator[object]:
+        decoder = json.JSONDecoder()
+        faults = 0
+        while True:
+            self._at = _end(_BETWEEN, self._text, self._at)
+            if self._text[self._at : self._at + 1] == "]":
+                break
+            try:
+                value, self._at = decoder.raw_decode(self._text, self._at)
+            except (ValueError, RecursionError) as error:
+                # The text at hand may end within the element.
+                too_long = len(self._text) - self._at > LONGEST or isinstance(error, RecursionError)
+                if not too_long and self._grow(stream, more):
+                    continue
+                if self._at >= len(self._text) and self._ended:
+                    self.damage.append(f"it ends within the list of {self.called}; what precedes was read")
+                    break
+                faults += 1
+                if not self._skip(stream, more):
+                    break
+                continue
+            yield value
+        if faults:
+            self.damage.append(f"{faults} {self.called} are no JSON and were left out; the others were read")
+
+    def _skip(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
+        """Go to where the next element may begin."""
+        while (found := _NEXT.search(self._text, self._at + 1)) is None:
+            self._at = max(self._at, len(self._text) - 40)
+            if not self._grow(stream, more):
+                return False
+        self._at = found.end()
+        return True
+
+    def _grow(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
+        """Take more text, as much again as is waiting; False at the end."""
+        if self._ended:
+            return False
+        data = stream.read(max(BLOCK, len(self._text) - self._at))
+        self._ended = not data
+        self._text = self._text[self._at :] + more.decode(data, final=not data)
+        self._at = 0
+        return bool(data)
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
