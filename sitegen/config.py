@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -17,6 +17,25 @@ from sitegen.errors import ConfigError
 Scalar = float | int | str | bool
 _EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 _CODE = re.compile(r"[A-Z]{2,5}-\d{2}")
+_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_DOMAIN = re.compile(r"[^\s@.]+(\.[^\s@.]+)+")
+_Fault = tuple[tuple[object, ...], str]  # keys that lead to it; what was expected
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What is taken out of every text before it is stored, besides what always is.
+
+    Args:
+        patterns: (kind, regular expression); what it matches becomes `[redacted:<kind>]`.
+        keep_emails_of: domains in lower case; addresses there, and below, stay.
+    """
+
+    patterns: tuple[tuple[str, str], ...] = ()
+    keep_emails_of: tuple[str, ...] = ()
+
+
+ALWAYS = Redaction()  # no more and no less
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +51,7 @@ class Config:
         presets: sets of absolute bands, such as `seed000`, that runs are held against; a run.toml may choose
             others.
         templates: folder whose templates win over ours; they may extend `sitegen/<name>`.
+        redact: what is taken out of every text besides, and which addresses stay.
         jobs: processes to use; None = one per core.
         title: name of the site, from MkDocs' `site_name`.
         site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
@@ -44,6 +64,7 @@ class Config:
     muted: tuple[str, ...] = ()
     presets: tuple[str, ...] = ()
     templates: Path | None = None
+    redact: Redaction = ALWAYS
     jobs: int | None = None
     title: str = "RL run archive"
     site_url: str = ""
@@ -65,33 +86,50 @@ class Config:
 KEYS = tuple(f.name for f in fields(Config) if f.name != "site_url")  # a site says that to MkDocs
 
 
-def read(settings: Mapping[str, object], base: Path, where: str = "mkdocs.yml: plugins: sitegen") -> Config:
+class _Faults(ValueError):  # noqa: N818 - several at once
+    """What is wrong with a setting."""
+
+    def __init__(self, *faults: _Fault) -> None:
+        super().__init__(*faults)
+        self.faults = faults
+
+
+def read(
+    settings: Mapping[str, object],
+    base: Path,
+    where: Callable[[tuple[str, ...]], str] = lambda keys: "mkdocs.yml: plugins: sitegen",
+) -> Config:
     """Config from the mapping `settings`; relative folders start at `base`.
 
-    `where` opens every message. Raises ConfigError that lists every fault at once.
+    `where` opens the message about a fault; it is given the keys that lead to it. Raises ConfigError that
+    lists every fault at once.
     """
-    faults: list[str] = [_unknown(key) for key in settings if key not in KEYS]
+    faults: list[_Fault] = []
     known: dict[str, object] = {}
     for key, value in settings.items():
-        if key not in KEYS or value is None:
-            continue
-        try:
-            known[key] = _READERS[key](value, base)
-        except ValueError as error:
-            faults.append(f"{key}: {error}")
+        if key not in KEYS:
+            faults.append(((key,), f"unknown key '{key}'.{nearest(str(key), KEYS)}"))
+        elif value is not None:
+            try:
+                known[key] = _READERS[key](value, base)
+            except _Faults as error:
+                faults += [((key, *keys), text) for keys, text in error.faults]
+            except ValueError as error:
+                faults.append(((key,), str(error)))
     if faults:
-        raise ConfigError("\n".join(f"{where}: {fault}" for fault in faults))
+        raise ConfigError("\n".join(_told(where, tuple(map(str, keys)), text) for keys, text in faults))
     return Config(**known)  # type: ignore[arg-type]
+
+
+def _told(where: Callable[[tuple[str, ...]], str], keys: tuple[str, ...], text: str) -> str:
+    named = keys if not text.startswith("unknown key") else keys[:-1]
+    return ": ".join((where(keys), *named, text))
 
 
 def nearest(word: str, known: tuple[str, ...]) -> str:
     """` Did you mean x?` with a leading space, or what there is to choose from."""
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f" Did you mean '{close[0]}'?" if close else f" Known are: {', '.join(known)}."
-
-
-def _unknown(key: object) -> str:
-    return f"unknown key '{key}'.{nearest(str(key), KEYS)}"
 
 
 def _text(value: object, base: Path) -> str:
@@ -141,10 +179,10 @@ def _params(value: object, base: Path) -> dict[str, dict[str, Scalar]]:
     out: dict[str, dict[str, Scalar]] = {}
     for code, params in value.items():
         if not isinstance(params, Mapping):
-            raise ValueError(f"{code}: expected `parameter: value` pairs, found {params!r}")
+            raise _Faults(((code,), f"expected `parameter: value` pairs, found {params!r}"))
         for name, setting in params.items():
             if not isinstance(setting, float | int | str | bool):
-                raise ValueError(f"{code}: {name}: expected a number, text or true/false, found {setting!r}")
+                raise _Faults(((code, name), f"expected a number, text or true/false, found {setting!r}"))
         out[str(code)] = {name: _number(setting) for name, setting in params.items()}
     return out
 
@@ -152,6 +190,45 @@ def _params(value: object, base: Path) -> dict[str, dict[str, Scalar]]:
 def _number(setting: Scalar) -> Scalar:
     """YAML takes `1e-6` and `1.0e6` for texts; they are numbers here."""
     return float(setting) if isinstance(setting, str) and _EXPONENT.fullmatch(setting) else setting
+
+
+_REDACT = ("patterns", "keep_emails_of")
+
+
+def _redact(value: object, base: Path) -> Redaction:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected {' and '.join(_REDACT)} below it, found {value!r}")
+    faults: list[_Fault] = [
+        ((key,), f"unknown key '{key}'.{nearest(str(key), _REDACT)}") for key in value if key not in _REDACT
+    ]
+    patterns = value.get("patterns") or {}
+    if isinstance(patterns, Mapping):
+        faults += _pattern_faults(patterns)
+    else:
+        faults.append((("patterns",), f"expected `name: regular expression` pairs, found {patterns!r}"))
+    domains = value.get("keep_emails_of") or []
+    domains = domains if isinstance(domains, list | tuple) else [domains]
+    odd = [one for one in domains if not isinstance(one, str) or not _DOMAIN.fullmatch(one)]
+    if odd:
+        faults.append((("keep_emails_of",), f"expected domains such as example.org, found {odd[0]!r}"))
+    if faults:
+        raise _Faults(*faults)
+    return Redaction(tuple(patterns.items()), tuple(dict.fromkeys(one.casefold() for one in domains)))
+
+
+def _pattern_faults(patterns: Mapping[object, object]) -> Iterator[_Fault]:
+    for kind, text in patterns.items():
+        keys = ("patterns", kind)
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+            yield keys, "expected a name of small letters, digits and `-`, such as ticket"
+        if not isinstance(text, str):
+            yield keys, f"expected a regular expression in quotes, found {text!r}"
+            continue
+        try:
+            if re.compile(text).match(""):
+                yield keys, f"{text!r} matches nothing at all: expected one that needs a letter or more"
+        except re.error as error:
+            yield keys, f"{text!r} is no regular expression of Python: {error}"
 
 
 def _jobs(value: object, base: Path) -> int:
@@ -168,6 +245,7 @@ _READERS = {
     "muted": _codes,
     "presets": _presets,
     "templates": _one_folder,
+    "redact": _redact,
     "jobs": _jobs,
     "title": _text,
 }

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitegen.redact import redact, redact_name, redact_value
+from sitegen.config import Redaction
+from sitegen.redact import redact, redact_name, redact_value, using
 
 HEX40 = "0123456789abcdef" * 2 + "01234567"
 MIXED = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3gH5"
@@ -210,3 +211,34 @@ def test_long_texts_take_linear_time() -> None:
         "密码：" * 30_000,
     ):
         redact(text)
+
+
+OWN = Redaction((("ticket", r"ACME-\d{4,}"), ("host", r"\b[\w-]+\.corp\.example\b")), ("lab.example.org",))
+
+
+def test_a_site_takes_out_what_it_lists_in_texts_names_and_values() -> None:
+    with using(OWN):
+        assert redact("see ACME-12345 on gpu7.corp.example") == (
+            "see [redacted:ticket] on [redacted:host]",
+            {"ticket": 1, "host": 1},
+        )
+        assert redact_name("loss/ACME-12345") == ("loss/[redacted:ticket]", {"ticket": 1})
+        assert redact_value("note", "ACME-1234") == ("[redacted:ticket]", {"ticket": 1})
+    assert redact("see ACME-12345") == ("see ACME-12345", {})
+
+
+def test_what_always_goes_goes_before_it_and_marks_stay_whole() -> None:
+    with using(Redaction((("word", "token|redacted|hf"),))):
+        assert redact(f"a token hf_{MIXED}")[0] == "a [redacted:word] [redacted:hf-token]"
+
+
+def test_a_pattern_may_match_in_a_text_that_is_too_short_for_a_secret() -> None:
+    with using(Redaction((("vip", "Bo"),))):
+        assert redact("Bo")[0] == "[redacted:vip]"
+
+
+def test_addresses_of_listed_domains_and_below_stay() -> None:
+    kept, other = "help" + "@Lists.Lab.example.org", "help" + "@notlab.example.org"
+    with using(OWN):
+        assert redact(f"mail {kept} or {other}") == (f"mail {kept} or [redacted:email]", {"email": 1})
+    assert redact(f"mail {kept}")[0] == "mail [redacted:email]"

@@ -33,6 +33,7 @@ from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Staged, content, derived, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.archive.traces import TraceFile
+from sitegen.config import ALWAYS, Redaction
 from sitegen.errors import Problem
 from sitegen.ingest import (
     Format,
@@ -46,7 +47,7 @@ from sitegen.ingest import (
 )
 from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Mute, Run
-from sitegen.redact import redact
+from sitegen.redact import redact, using
 
 FILES = ("run.json", "steps.parquet", "extras.parquet", "lines.parquet")
 MARK = "fingerprint"
@@ -83,7 +84,8 @@ class RunPlan:
     inputs: tuple[Input, ...]
     toml: Input | None = None
     problems: tuple[Problem, ...] = ()
-    reader: str = ""  # reader_version() of the process that plans
+    reader: str = ""  # `reader_version` of the process that plans
+    redaction: Redaction = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +98,31 @@ class Built:
     shas: tuple[tuple[str, str], ...]
 
 
+def reader_version(redaction: Redaction) -> str:
+    """Changes with what makes an archive out of logs, so that no archive outlives its readers."""
+    if redaction == ALWAYS:
+        return _code()
+    return hashlib.sha256(f"{_code()}\n{redaction!r}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 @cache
-def reader_version() -> str:
-    """Changes with the code that makes an archive out of logs, so that no archive outlives its readers."""
+def _code() -> str:
     digest = hashlib.sha256()
-    for room in ("ingest", "archive", "metrics"):
+    for room in ("ingest", "archive", "metrics", "redact"):
         for file in sorted(files(f"sitegen.{room}").iterdir(), key=lambda each: each.name):
             if file.name.endswith((".py", ".toml")):
                 digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    for name in ("redact.py", "model.py"):
-        digest.update((files("sitegen") / name).read_bytes())
+    digest.update((files("sitegen") / "model.py").read_bytes())
     return digest.hexdigest()[:16]
 
 
 def build(run: RunPlan, archive: Path) -> Built:
     """Bring the folder of a run up to date: replaced as a whole, or left alone when nothing changed."""
+    with using(run.redaction):
+        return _build(run, archive)
+
+
+def _build(run: RunPlan, archive: Path) -> Built:
     inputs, lost = _hashed(run.inputs)
     toml = _hashed((run.toml,))[0] if run.toml else ()
     shas = tuple((each.path, each.sha or "") for each in (*inputs, *toml))
@@ -163,7 +175,7 @@ def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
 
 def _fingerprint(run: RunPlan, shas: Sequence[tuple[str, str]], lost: Sequence[Problem]) -> str:
     said = (
-        run.reader or reader_version(),
+        run.reader or reader_version(run.redaction),
         run.id,
         run.path,
         shas,

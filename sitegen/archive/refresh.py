@@ -18,7 +18,9 @@ from sitegen.archive.manifest import Manifest
 from sitegen.archive.processes import Result
 from sitegen.archive.unpack import Unpacker
 from sitegen.archive.walk import Listing, walk
+from sitegen.config import ALWAYS, Redaction
 from sitegen.errors import Problem
+from sitegen.redact import using
 
 SMALL = 16 << 20  # bytes to read below which starting processes costs more than it saves
 
@@ -35,23 +37,28 @@ class Update:
 
 
 def update(
-    runs: Path, home: Path, *, jobs: int | None = None, progress: Callable[[str], None] | None = None
+    runs: Path,
+    home: Path,
+    *,
+    jobs: int | None = None,
+    redaction: Redaction = ALWAYS,
+    progress: Callable[[str], None] | None = None,
 ) -> Update:
-    """Read what changed under `runs` into the archive at `home`.
+    """Read what changed under `runs` into the archive at `home`; where `redaction` changed, everything.
 
     `jobs` processes read runs side by side (default: one per core). Raises ArchiveError when `runs` cannot be
     listed or `home` not be written.
     """
     say = progress or (lambda text: None)
-    with locked(home, say):
-        return _update(runs, home, jobs or os.cpu_count() or 1, say)
+    with locked(home, say), using(redaction):
+        return _update(runs, home, jobs or os.cpu_count() or 1, redaction, say)
 
 
-def _update(runs: Path, home: Path, jobs: int, say: Callable[[str], None]) -> Update:
+def _update(runs: Path, home: Path, jobs: int, redaction: Redaction, say: Callable[[str], None]) -> Update:
     archive = home / "archive"
     archive.mkdir(parents=True, exist_ok=True)
     _recover(archive)
-    old = store.load(home / "manifest.json", reader_version())
+    old = store.load(home / "manifest.json", reader_version(redaction))
     unpacker = Unpacker(home, old.reader)
     listing = walk(runs, home, unpacker)
     unpacker.prune()
@@ -61,7 +68,8 @@ def _update(runs: Path, home: Path, jobs: int, say: Callable[[str], None]) -> Up
     stale = [plan for plan in found.runs if not _fresh(plan, states[plan.id], old, archive)]
     if stale:
         say(f"reading {len(stale)} of {len(found.runs)} runs")
-    built = dict(_build_all([_with_shas(plan, old) for plan in stale], archive, jobs, say))
+    ready = [replace(_with_shas(plan, old), redaction=redaction) for plan in stale]
+    built = dict(_build_all(ready, archive, jobs, say))
     lost = tuple(each for each in built.values() if isinstance(each, Problem))
     changed = tuple(sorted(key for key, each in built.items() if isinstance(each, Built) and each.changed))
     gone = _clean(archive, {plan.id for plan in found.runs})

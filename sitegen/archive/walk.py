@@ -19,7 +19,7 @@ from sitegen.archive.unpack import Unpacked
 from sitegen.errors import ArchiveError, Problem
 from sitegen.ingest import sqlite
 from sitegen.ingest.source import Member, Source
-from sitegen.redact import redact_name
+from sitegen.redact import asks, redact_name
 
 _SKIPPED = {"__pycache__", "node_modules", "lost+found"}
 # Folders of tools, which hold no logs of runs; other hidden folders are mentioned.
@@ -210,7 +210,7 @@ def printable(name: str) -> str:
     """A file name as text that can be stored and shown: no control characters, no secret."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
-    return redact_name(text)[0] if len(text) >= _SHORTEST or "@" in text else text
+    return redact_name(text)[0] if len(text) >= _SHORTEST or "@" in text or asks() else text
 
 
 def _told(paths: Iterable[str]) -> Iterator[Problem]:

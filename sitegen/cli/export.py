@@ -77,7 +77,7 @@ def command(
 
 
 def _updated(config: Config, screen: Screen) -> archives.Archive:
-    archives.update(config.runs, config.archive_home, jobs=config.jobs, progress=screen.progress)
+    options.updated(config, screen.progress)
     return archives.Archive(config.archive_home)
 
 

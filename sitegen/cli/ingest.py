@@ -27,7 +27,7 @@ def command(runs: Path | None, strict: bool, config_file: Path | None, home: Pat
     screen = Screen(quiet)
     config = options.settings(config_file, runs, home)
     options.existing(config.runs)
-    update = archives.update(config.runs, config.archive_home, jobs=config.jobs, progress=screen.progress)
+    update = options.updated(config, screen.progress)
     archive = archives.Archive(config.archive_home)
     found = [archive.run(run) for run in update.runs]
     if not found:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sitegen import archive as archives
 from sitegen import mkdocs_plugin
 from sitegen.config import Config
 from sitegen.errors import ConfigError
@@ -54,6 +55,13 @@ def cache_home(runs: Path) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     place = runs.resolve()
     return cache / "sitegen" / f"{place.name}-{hashlib.sha256(bytes(place)).hexdigest()[:8]}"
+
+
+def updated(config: Config, say: Callable[[str], None]) -> archives.Update:
+    """Bring the archive of a site up to date. Raises ArchiveError."""
+    return archives.update(
+        config.runs, config.archive_home, jobs=config.jobs, redaction=config.redact, progress=say
+    )
 
 
 def existing(runs: Path) -> Path:

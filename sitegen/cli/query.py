@@ -64,7 +64,7 @@ def command(
         raise click.UsageError("--format parquet needs a file: add `-o result.parquet`.")
     config = options.settings(config_file, runs, home)
     options.existing(config.runs)
-    archives.update(config.runs, config.archive_home, jobs=config.jobs, progress=screen.progress)
+    options.updated(config, screen.progress)
     archive = archives.Archive(config.archive_home)
     with Store(archive) as store:
         findings = _findings(archive, config)

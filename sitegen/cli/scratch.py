@@ -10,6 +10,7 @@ from pathlib import Path
 from sitegen import archive as archives
 from sitegen import reports
 from sitegen.archive import ids
+from sitegen.cli import options
 from sitegen.cli.screen import Screen
 from sitegen.config import Config
 from sitegen.errors import ConfigError
@@ -34,7 +35,7 @@ class Reader:
                 f"there is nothing at '{path}'. Give a log file, a run's folder or a folder of runs."
             )
         with tempfile.TemporaryDirectory(prefix="sitegen-") as home:
-            update = archives.update(path, Path(home), jobs=self.config.jobs, progress=self.screen.progress)
+            update = options.updated(self.config.with_paths(runs=path, home=Path(home)), self.screen.progress)
             for problem in update.problems:
                 self.screen.note(f"{problem.kind}: {problem.path}: {problem.message}")
             if not update.runs:

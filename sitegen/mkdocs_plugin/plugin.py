@@ -25,6 +25,7 @@ from sitegen import config as settings
 from sitegen import site as sites
 from sitegen.config import Config
 from sitegen.errors import ConfigError, SitegenError
+from sitegen.mkdocs_plugin.places import line_of
 from sitegen.model import Page
 
 if TYPE_CHECKING:
@@ -60,10 +61,15 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         self, options: dict[str, Any], config_file_path: str | None = None
     ) -> tuple[list[tuple[str, Exception]], list[Any]]:
         """Read the options; MkDocs shows each error with the name of the plugin."""
-        base = Path(config_file_path).absolute().parent if config_file_path else Path.cwd()
+        file = Path(config_file_path or NAME).absolute()
         self.config = options
+
+        def where(keys: tuple[str, ...]) -> str:
+            line = line_of(file, keys)
+            return f"{file.name}:{line}" if line else file.name
+
         try:
-            self.settings = settings.read(options, base, where=NAME)
+            self.settings = settings.read(options, file.parent, where)
         except ConfigError as error:
             return [("sitegen", error)], []
         return [], []

@@ -55,7 +55,7 @@ def prepare(
     `progress` is told what happens, one short line at a time. Raises SitegenError.
     """
     say = progress or (lambda line: None)
-    archives.update(runs_folder, home_folder, jobs=config.jobs, progress=progress)
+    archives.update(runs_folder, home_folder, jobs=config.jobs, redaction=config.redact, progress=progress)
     archive = archives.Archive(home_folder)
     found = reports.Reports(archive, config)
     site = Addresses(config.title, config.site_url)

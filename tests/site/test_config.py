@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sitegen import config
+from sitegen import config, mkdocs_plugin
 from sitegen.errors import ConfigError
+from sitegen.mkdocs_plugin.places import line_of
 
 
 def test_nothing_asked_is_a_site_of_the_folder_runs() -> None:
@@ -77,3 +78,75 @@ def test_numbers_that_yaml_takes_for_texts_are_numbers(tmp_path: Path) -> None:
 
 def test_phases_have_parameters_too(tmp_path: Path) -> None:
     assert config.read({"params": {"PHASE-01": {"sds": 3.0}}}, tmp_path).params["PHASE-01"] == {"sds": 3.0}
+
+
+def test_a_site_says_what_else_is_taken_out(tmp_path: Path) -> None:
+    asked = {"patterns": {"ticket": r"ACME-\d+"}, "keep_emails_of": ["Lists.example.org"]}
+    assert config.read({"redact": asked}, tmp_path).redact == config.Redaction(
+        (("ticket", r"ACME-\d+"),), ("lists.example.org",)
+    )
+    one = config.read({"redact": {"keep_emails_of": "example.org"}}, tmp_path)
+    assert one.redact.keep_emails_of == ("example.org",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (True, "redact: expected patterns and keep_emails_of below it, found True"),
+        ({"pattern": {}}, "redact: unknown key 'pattern'. Did you mean 'patterns'?"),
+        ({"patterns": ["x"]}, "redact: patterns: expected `name: regular expression` pairs"),
+        ({"patterns": {"a b": "x"}}, "redact: patterns: a b: expected a name of small letters"),
+        ({"patterns": {"x": 3}}, "redact: patterns: x: expected a regular expression in quotes, found 3"),
+        (
+            {"patterns": {"x": "(a"}},
+            "redact: patterns: x: '(a' is no regular expression of Python: missing )",
+        ),
+        ({"patterns": {"x": "a*"}}, "redact: patterns: x: 'a*' matches nothing at all"),
+        ({"keep_emails_of": ["@lab"]}, "redact: keep_emails_of: expected domains such as example.org"),
+    ],
+)
+def test_what_cannot_be_a_redaction_says_what_was_expected(asked: object, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        config.read({"redact": asked}, Path())
+    assert says in str(caught.value)
+
+
+def test_every_faulty_pattern_is_named_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        config.read({"redact": {"patterns": {"a": "(", "b": ")"}}}, Path())
+    assert [line.split(": ")[5] for line in str(caught.value).splitlines()] == ["a", "b"]
+
+
+MKDOCS = """\
+site_name: x
+plugins:
+  - search
+  - sitegen:
+      runs: logs
+      redact:
+        patterns:
+          ticket: ACME-1
+          host: "(a"
+      jobs: 0
+      zzz: 1
+"""
+
+
+def test_the_line_of_a_setting_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "mkdocs.yml"
+    file.write_text(MKDOCS)
+    assert line_of(file, ("redact", "patterns", "host")) == 9
+    assert line_of(file, ("redact", "patterns", "none")) == 7
+    assert line_of(file, ()) == 4
+    assert line_of(tmp_path / "none.yml", ("jobs",)) is None
+
+
+def test_a_faulty_file_is_told_with_every_line(tmp_path: Path) -> None:
+    file = tmp_path / "mkdocs.yml"
+    file.write_text(MKDOCS)
+    with pytest.raises(ConfigError) as caught:
+        mkdocs_plugin.read_settings(file)
+    told = str(caught.value)
+    assert "mkdocs.yml:9: redact: patterns: host: '(a' is no regular expression" in told
+    assert "mkdocs.yml:10: jobs: expected a whole number" in told
+    assert "mkdocs.yml:11: unknown key 'zzz'" in told
