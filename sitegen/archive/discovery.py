@@ -89,7 +89,7 @@ class Relating:
     def _peek(self, each: Found) -> Peek:
         if each.path not in self._peeks:
             form = ingest.by_name(self._kinds[each.path])
-            self._peeks[each.path] = peek(each.source(), form)
+            self._peeks[each.path] = peek(each.opened(), form)
         return self._peeks[each.path]
 
 
@@ -129,7 +129,7 @@ def _claims(
 
 def _sniffed(each: Found, near: stores.Neighbours, problems: list[Problem]) -> str | None:
     """Format of a file, "" when none claims it, None when something is wrong with it (told as a problem)."""
-    source = each.source()
+    source = each.opened()
     try:
         form = ingest.sniff(source, near.member)
         if form is None and (problem := unclaimed.why(each, source)):

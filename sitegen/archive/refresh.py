@@ -15,8 +15,8 @@ from sitegen.archive.build import Built, Input, RunPlan, fingerprint_of, reader_
 from sitegen.archive.discovery import Discovery, discover
 from sitegen.archive.lock import locked
 from sitegen.archive.manifest import Manifest
+from sitegen.archive.packs import Packs
 from sitegen.archive.processes import Result
-from sitegen.archive.unpack import Unpacker
 from sitegen.archive.walk import Listing, walk
 from sitegen.config import ALWAYS, Redaction
 from sitegen.errors import Problem
@@ -50,24 +50,27 @@ def update(
     listed or `home` not be written.
     """
     say = progress or (lambda text: None)
-    with locked(home, say), using(redaction):
-        return _update(runs, home, jobs or os.cpu_count() or 1, redaction, say)
+    reader = reader_version(redaction)
+    with locked(home, say), using(redaction), Packs(home, reader) as packs:
+        return _update(runs, home, jobs or os.cpu_count() or 1, redaction, packs, say)
 
 
-def _update(runs: Path, home: Path, jobs: int, redaction: Redaction, say: Callable[[str], None]) -> Update:
+def _update(
+    runs: Path, home: Path, jobs: int, redaction: Redaction, packs: Packs, say: Callable[[str], None]
+) -> Update:
     archive = home / "archive"
     archive.mkdir(parents=True, exist_ok=True)
     _recover(archive)
     old = store.load(home / "manifest.json", reader_version(redaction))
-    unpacker = Unpacker(home, old.reader)
-    listing = walk(runs, home, unpacker)
-    unpacker.prune()
+    listing = walk(runs, home, packs)
+    packs.prune()
     found = discover(runs.resolve(), listing, _unchanged(listing, old), old.groups, old.parts)
     entries, faults = removed.load(runs) if runs.is_dir() else ((), ())
     states = {plan.id: _state(plan) for plan in found.runs}
     stale = [plan for plan in found.runs if not _fresh(plan, states[plan.id], old, archive)]
     if stale:
         say(f"reading {len(stale)} of {len(found.runs)} runs")
+        packs.provide(file for plan in stale for file in _files(plan))
     ready = [replace(_with_shas(plan, old), redaction=redaction) for plan in stale]
     built = dict(_build_all(ready, archive, jobs, say))
     lost = tuple(each for each in built.values() if isinstance(each, Problem))
@@ -108,6 +111,12 @@ def _state(plan: RunPlan) -> list[Any]:
     inputs = [[each.path, *each.state, each.format] for each in plan.inputs]
     toml = [plan.toml.path, *plan.toml.state] if plan.toml else []
     return [plan.path, inputs, toml, [repr(problem) for problem in plan.problems]]
+
+
+def _files(plan: RunPlan) -> Iterator[Path]:
+    for each in (*plan.inputs, *([plan.toml] if plan.toml else [])):
+        yield each.source.file
+        yield from (member.file for member in each.source.members)
 
 
 def _fresh(plan: RunPlan, state: list[Any], old: Manifest, archive: Path) -> bool:

@@ -94,7 +94,7 @@ def in_parts(
         if list(state) == list(each.state):
             parts = tuple(Part(str(name), str(called)) for name, called in listed)
         else:
-            parts = form.parts(each.source())
+            parts = form.parts(each.opened())
         parts = tuple(replace(part, called=_quiet(part.called)) for part in parts)
         if all(_quiet(part.name) == part.name for part in parts):  # else it is looked at again next time
             noted[each.path] = [list(each.state), *([part.name, part.called] for part in parts)]

@@ -1,32 +1,24 @@
-"""Packed folders (`.tar`, `.tar.gz`, `.tar.zst`) under RUNS, unpacked once below `.sitegen/unpacked`.
+"""A packed folder (`.tar`, `.tar.gz`, `.tar.zst`) unpacked.
 
 Only regular files come out, into a folder made for this archive: no link is made, so no path can lead out of
-it, and a name that tries is refused. How much comes out is limited.
+it, and a name that tries is refused. How much comes out is limited. A file gets the name that is shown.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import orjson
-
-from sitegen.archive.layout import is_inside
 from sitegen.archive.tar import BLOCK, Entry, TarDamaged, entries, is_tar
+from sitegen.archive.walk import printable
 from sitegen.errors import Problem
 from sitegen.ingest.source import Source, SourceRefused
 
 NAMED = re.compile(r"\.(?:tar(?:\.(?:gz|zst))?|tgz|tzst)(?=/|$)", re.IGNORECASE)
 MAX_BYTES = 4 << 30  # unpacked
 MAX_ENTRIES = 50_000
-FOLDER = "unpacked"
-_DONE = "done.json"
-_FILES = "files"
 _LISTED = 20  # refused entries told one by one
 _LONGEST = 255  # bytes of a name on the file systems there are
 _LONGEST_PATH = 1024
@@ -39,44 +31,7 @@ def opened(path: str) -> str:
     return NAMED.sub("", path)
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """What came out of an archive: the folder to list, and what is wrong with it."""
-
-    folder: Path
-    problems: tuple[Problem, ...]
-
-
-@dataclass
-class Unpacker:
-    """Unpacks below `home`, or finds what an earlier update unpacked. `reader` changes with this code."""
-
-    home: Path
-    reader: str = ""
-    used: set[str] = field(default_factory=set)
-
-    def __call__(self, path: str, file: Path, size: int, mtime_ns: int) -> Unpacked | None:
-        """The folder of an archive, None where the file is no tar whatever its name. Never raises."""
-        if not NAMED.search(file.name):
-            return None
-        state = f"{self.reader}\0{path}\0{size}\0{mtime_ns}"
-        key = hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-        place = self.home / FOLDER / key
-        source = Source(path, file, size)
-        if not (place / _DONE).is_file() and not _holds_tar(source):
-            return None
-        self.used.add(key)
-        return _unpacked(source, place, mtime_ns)
-
-    def prune(self) -> None:
-        """Remove what no archive of this update unpacks to."""
-        folder = self.home / FOLDER
-        for place in folder.iterdir() if folder.is_dir() else ():
-            if place.name not in self.used:
-                shutil.rmtree(place, ignore_errors=True)
-
-
-def _holds_tar(source: Source) -> bool:
+def holds_tar(source: Source) -> bool:
     """Whether it is a tar. What cannot be opened is none here: it is told where files are sniffed."""
     try:
         with source.unpacked() as stream:
@@ -85,35 +40,13 @@ def _holds_tar(source: Source) -> bool:
         return False
 
 
-def _unpacked(source: Source, place: Path, mtime_ns: int) -> Unpacked:
-    try:
-        if not (place / _DONE).is_file():
-            _unpack(source, place, mtime_ns)
-        told = [Problem(**each) for each in orjson.loads((place / _DONE).read_bytes())]
-        return Unpacked(_top(place / _FILES), tuple(told))
-    except SourceRefused as error:
-        problem = Problem(source.path, None, error.kind, str(error), error.hint)
-    except (OSError, ValueError, TypeError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        problem = Problem(source.path, None, "unreadable", f"could not be unpacked: {reason}", _AGAIN)
-    shutil.rmtree(place, ignore_errors=True)
-    return Unpacked(place, (problem,))
-
-
-def _top(folder: Path) -> Path:
-    """The one folder that holds everything, unless its name says that it is part of a run."""
-    held = list(folder.iterdir())
-    return held[0] if len(held) == 1 and held[0].is_dir() and not is_inside(held[0].name) else folder
-
-
-def _unpack(source: Source, place: Path, mtime_ns: int) -> None:
-    """Fill `place`; the list of problems is written last and marks it as whole.
+def unpack(source: Source, folder: Path) -> tuple[Problem, ...]:
+    """Fill a new `folder`; what could not be taken out is told.
 
     Raises SourceRefused for what is larger than a run, OSError.
     """
-    shutil.rmtree(place, ignore_errors=True)
-    (place / _FILES).mkdir(parents=True)
-    taking = _Taking(source.path, place / _FILES, mtime_ns)
+    folder.mkdir(parents=True)
+    taking = _Taking(source.path, folder)
     with source.unpacked() as stream:
         try:
             for entry in entries(stream):
@@ -122,14 +55,14 @@ def _unpack(source: Source, place: Path, mtime_ns: int) -> None:
             what = f"the archive is damaged: {error}; what precedes was read"
             if not source.notes:
                 taking.problems.append(Problem(source.path, None, "truncated", what, _AGAIN))
-    told = [*source.notes, *taking.problems, *taking.links()]
-    (place / _DONE).write_bytes(orjson.dumps([asdict(each) for each in told]))
+    return (*source.notes, *taking.problems, *taking.links())
 
 
 class _Taking:
-    def __init__(self, path: str, folder: Path, mtime_ns: int) -> None:
-        self.path, self.folder, self.mtime_ns = path, folder, mtime_ns
+    def __init__(self, path: str, folder: Path) -> None:
+        self.path, self.folder = path, folder
         self.problems: list[Problem] = []
+        self._shown: dict[str, str] = {}  # path as shown -> as written
         self._seen = 0
         self._bytes = 0
         self._names: set[str] = set()  # of files and of the folders above them
@@ -167,7 +100,7 @@ class _Taking:
             self.problems.append(problem)
 
     def _write(self, parts: Sequence[str], entry: Entry) -> None:
-        file = self.folder.joinpath(*parts)
+        file = self.folder / self._free("/".join(parts))
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("wb") as out:
@@ -178,11 +111,17 @@ class _Taking:
                     out.write(piece)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
             return self._tell("one name for a file and a folder; the first was unpacked", "Pack it again.")
-        finally:
-            if file.is_file():
-                os.utime(file, ns=(self.mtime_ns, self.mtime_ns))
         self._names.update("/".join(parts[:n]) for n in range(1, len(parts) + 1))
         return None
+
+    def _free(self, name: str) -> str:
+        """The name as shown. One that prints like another gets a number; a name that comes again replaces."""
+        shown = free = "/".join(map(printable, name.split("/")))
+        n = 1
+        while self._shown.setdefault(free, name) != name:
+            n += 1
+            free = f"{shown} ({n})"
+        return free
 
 
 class _TooLarge(SourceRefused):

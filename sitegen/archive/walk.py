@@ -3,7 +3,7 @@
 Names that begin with a dot are skipped (`.git`, `.DS_Store`), `.hydra` excepted; folders among them that no
 known tool made are listed. A symlink to something that the walk reaches anyway is skipped, one to a hidden
 file inside RUNS (git-annex) is followed, one that leaves RUNS is refused. Devices, FIFOs and sockets are
-refused and never opened. A packed folder is a folder.
+refused and never opened.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sitegen.archive.unpack import Unpacked
 from sitegen.errors import ArchiveError, Problem
 from sitegen.ingest import sqlite
 from sitegen.ingest.source import Member, Source
@@ -49,6 +48,7 @@ class Found:
     part: str = ""  # which run of the file
     called: str = ""  # what the file calls that run; attempts of one run share it
     members: tuple[Found, ...] = ()  # files that are read with it
+    ready: Callable[[], object] | None = field(default=None, compare=False, repr=False)  # makes it be there
 
     @property
     def folder(self) -> str:
@@ -65,8 +65,15 @@ class Found:
         """Size and modification time, of the members too: what tells a changed file without reading it."""
         return (self.size, self.mtime_ns, *(number for each in self.members for number in each.state))
 
+    def opened(self) -> Source:
+        """The file for its reader, which is there now."""
+        for each in (self, *self.members):
+            if each.ready is not None:
+                each.ready()
+        return self.source()
+
     def source(self) -> Source:
-        """The file for its reader."""
+        """The file for its reader. One that lies in a packed folder may have to be unpacked first."""
         members = tuple(Member(each.path, each.file, each.size) for each in self.members)
         return Source(self.path, self.file, self.size, self.part, members)
 
@@ -80,13 +87,13 @@ class Listing:
     hidden: tuple[str, ...] = ()
 
 
-Unpack = Callable[[str, Path, int, int], Unpacked | None]  # shown path, file, size, mtime_ns
+Unpack = Callable[[str, Path, int, int], Listing | None]  # shown path, file, size, mtime_ns
 
 
 def walk(root: Path, skip: Path | None = None, unpack: Unpack = lambda *_: None) -> Listing:
     """List RUNS, a folder or a single file; `skip` is a folder to leave out (the archive's home).
 
-    `unpack` gives the folder of a file that is a packed one.
+    `unpack` lists what a packed folder holds.
 
     Raises ArchiveError when RUNS does not exist or cannot be listed.
     """
@@ -106,6 +113,12 @@ def walk(root: Path, skip: Path | None = None, unpack: Unpack = lambda *_: None)
     return _listing(found, walker)
 
 
+def listed(folder: Path, shown: str) -> Listing:
+    """What lies below a folder that is shown as `shown`. Packed folders in it stay closed."""
+    walker = _Walker(folder, None, lambda *_: None)
+    return _listing(list(walker.folder(folder, shown)), walker)
+
+
 def _listing(found: list[Found], walker: _Walker) -> Listing:
     files = tuple(sorted(_unique(found), key=lambda each: each.path))
     problems = (*walker.problems, *_told((*(each.path for each in files), *walker.hidden)))
@@ -116,7 +129,7 @@ def _single(root: Path, info: os.stat_result, walker: _Walker) -> Listing:
     path = printable(root.name)
     if not stat.S_ISREG(info.st_mode):
         return Listing((), (_special(path, info.st_mode),))
-    if packed := walker.packed(path, root, info):
+    if (packed := walker.packed(path, root, info)) is not None:
         return _listing(list(packed), walker)
     beside = (root.with_name(root.name + ending) for ending in sqlite.LOGS)
     logs = [each for each in beside if each.is_file() and not each.is_symlink()]
@@ -136,8 +149,8 @@ class _Walker:
         self.problems: list[Problem] = []
         self.hidden: list[str] = []
 
-    def folder(self, folder: Path, shown: str, within: bool = False) -> Iterator[Found]:
-        """Files below a folder; symlinks are put aside. `within` a packed one no other is opened."""
+    def folder(self, folder: Path, shown: str) -> Iterator[Found]:
+        """Files below a folder; symlinks are put aside."""
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
@@ -153,15 +166,15 @@ class _Walker:
                 self.links.append((path, entry.path))
             elif entry.is_dir(follow_symlinks=False):
                 if entry.path != self.skip:
-                    yield from self.folder(Path(entry.path), path, within)
+                    yield from self.folder(Path(entry.path), path)
             else:
-                yield from self._file(entry, path, within)
+                yield from self._file(entry, path)
 
     def _worth_telling(self, entry: os.DirEntry[str]) -> bool:
         known = entry.name in _TOOLS or entry.name in _SKIPPED or entry.path == self.skip
         return not known and entry.is_dir(follow_symlinks=False)
 
-    def _file(self, entry: os.DirEntry[str], path: str, within: bool) -> Iterator[Found]:
+    def _file(self, entry: os.DirEntry[str], path: str) -> Iterator[Found]:
         try:
             info = entry.stat(follow_symlinks=False)
         except OSError as error:  # gone since it was listed
@@ -169,18 +182,19 @@ class _Walker:
             return
         if not stat.S_ISREG(info.st_mode):
             self.problems.append(_special(path, info.st_mode))
-        elif not within and (packed := self.packed(path, Path(entry.path), info)):
+        elif (packed := self.packed(path, Path(entry.path), info)) is not None:
             yield from packed
         else:
             yield Found(path, Path(entry.path), info.st_size, info.st_mtime_ns)
 
-    def packed(self, path: str, file: Path, info: os.stat_result) -> Iterator[Found] | None:
+    def packed(self, path: str, file: Path, info: os.stat_result) -> tuple[Found, ...] | None:
         """What a packed folder holds, None for any other file."""
         held = self.unpack(path, file, info.st_size, info.st_mtime_ns)
         if held is None:
             return None
         self.problems += held.problems
-        return self.folder(held.folder, path, within=True) if held.folder.is_dir() else iter(())
+        self.hidden += held.hidden
+        return held.files
 
     def follow(self, seen: set[str]) -> Iterator[Found]:
         """Files behind symlinks that the walk did not see by themselves."""
@@ -200,8 +214,8 @@ class _Walker:
                 )
             elif stat.S_ISREG(info.st_mode) and str(target) not in seen:
                 seen.add(str(target))
-                found = Found(path, target, info.st_size, info.st_mtime_ns)
-                yield from self.packed(path, target, info) or [found]
+                packed = self.packed(path, target, info)
+                yield from [Found(path, target, info.st_size, info.st_mtime_ns)] if packed is None else packed
             elif not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
                 self.problems.append(_special(path, info.st_mode))
 
@@ -228,7 +242,7 @@ def _unique(found: list[Found]) -> Iterator[Found]:
     seen: dict[str, int] = {}
     for each in found:
         n = seen[each.path] = seen.get(each.path, 0) + 1
-        yield each if n == 1 else Found(f"{each.path} ({n})", each.file, each.size, each.mtime_ns)
+        yield each if n == 1 else replace(each, path=f"{each.path} ({n})")
 
 
 def _special(path: str, mode: int) -> Problem:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import shutil
 import tarfile
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -83,17 +85,50 @@ def test_a_packed_file_may_be_looked_at_alone(made: Made) -> None:
     assert made.archive.runs() == ("one",)
 
 
-def test_it_is_unpacked_once_and_forgotten_when_it_goes(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_did_not_change_is_not_unpacked_again(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     place = made.file("one.tar", tarred({"train.log": LOG}))
+    made.file("other/train.log", LOG.replace(b"0.", b"0.9"))
     made.update()
-    assert len(list((made.home / "unpacked").iterdir())) == 1
     with monkeypatch.context() as patch:
         patch.setattr(unpack, "entries", lambda stream: pytest.fail("unpacked again"))
         assert made.update().changed == ()
+        made.file("other/train.log", LOG.replace(b"0.", b"0.8"))
+        assert made.update().changed == ("other",)
     place.write_bytes(tarred({"train.log": LOG + LOG.replace(b"step:", b"step:1")}))
     assert made.update().changed == ("one",)
     place.unlink()
-    assert made.update().removed == ("one",) and not list((made.home / "unpacked").iterdir())
+    assert made.update().removed == ("one",) and not list((made.home / "packed").iterdir())
+
+
+def test_it_is_unpacked_again_when_it_has_to_be_read_again(made: Made) -> None:
+    made.file("one.tar", tarred({"train.log": LOG}))
+    made.update()
+    shutil.rmtree(made.home / "archive")
+    assert made.update().changed == ("one",) and made.run("one").steps == 6
+
+
+def test_a_file_that_comes_beside_it_is_compared_with_what_it_holds(made: Made) -> None:
+    made.file("x/one.tar", tarred({"logs/train.log": LOG}))
+    made.update()
+    made.file("x/train.log", LOG)
+    assert made.ids() == ["x"] and len(made.run("x").sources) == 2
+
+
+def test_nothing_of_it_stays_when_the_update_is_over(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = made.home.parent / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    made.file("one.tar", tarred({"train.log": LOG}))
+    made.update()
+    assert list(temporary.iterdir()) == []
+    assert [each.suffix for each in (made.home / "packed").iterdir()] == [".json"]
+
+
+def test_names_that_print_alike_stay_two_files(made: Made) -> None:
+    secrets = [f"hf_{'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3gH'}{i}" for i in range(2)]
+    other = LOG.replace(b"0.", b"0.9")
+    made.file("x.tar", tarred({f"{secrets[0]}.log": LOG, f"{secrets[1]}.log": other}))
+    assert len(made.ids()) == 2
 
 
 def test_a_folder_beside_it_of_the_same_name_is_another_run(made: Made) -> None:
@@ -135,7 +170,6 @@ def test_a_link_out_of_it_is_told_and_nothing_goes_through_it(made: Made, kind: 
     made.file("x.tar", written(entries))
     assert made.run("x").steps == 6
     assert [(p.kind, p.message[:8]) for p in made.last.problems] == [("refused", "2 links ")]
-    assert not any(each.is_symlink() for each in (made.home / "unpacked").rglob("*"))
 
 
 def test_a_link_to_what_it_holds_is_nothing_to_tell(made: Made) -> None:
@@ -169,7 +203,6 @@ def test_a_bomb_is_refused_and_nothing_of_it_stays(made: Made) -> None:
     bomb = zstandard.ZstdCompressor().compress(tarred({"a.log": bytes(300 << 20), "b.log": LOG}))
     made.file("x.tar.zst", bomb)
     assert made.ids() == [] and kinds(made.last.problems) == ["too-large"]
-    assert not list((made.home / "unpacked").iterdir())
 
 
 def test_more_than_a_run_can_hold_is_refused(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,10 +39,13 @@ class Spoken:
     outputs: object = None
     error: str = ""
     type: str = "UNKNOWN"
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    events: Sequence[Mapping[str, object]] = ()
 
     def content(self) -> dict[str, object]:
         """As MLflow 3 writes it."""
-        attributes = {"mlflow.spanType": json.dumps(self.type)}
+        attributes = {key: json.dumps(value) for key, value in self.attributes.items()}
+        attributes["mlflow.spanType"] = json.dumps(self.type)
         if self.inputs is not None:
             attributes["mlflow.spanInputs"] = json.dumps(self.inputs)
         if self.outputs is not None:
@@ -55,7 +58,7 @@ class Spoken:
             "name": self.name,
             "start_time_unix_nano": nano(self.start),
             "end_time_unix_nano": None if self.seconds is None else nano(self.start + self.seconds),
-            "events": [],
+            "events": list(self.events),
             "status": {"code": code, "message": self.error},
             "attributes": attributes,
         }

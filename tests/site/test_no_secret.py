@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import pytest
 
 from sitegen import archive as archives
 from sitegen.archive import Archive
-from tests.ingest import events, mlflow, swan, test_clearml, test_trackio, wandb_files
+from tests.ingest import events, mlflow, swan, test_clearml, test_trackio, traced, wandb_files
+from tests.ingest.traced import Spoken
 from tests.site.conftest import build
 
 HEX40 = "0123456789abcdef" * 2 + "01234567"
@@ -141,6 +144,48 @@ def plant(runs: Path) -> None:
     write(runs, "answers/x.jsonl", jsonl)
     record = {"input": TEXT, "output": TEXT, "score": 0.5, "step": 1, "gts": TEXT, "api_key": "k" + MIXED[1:]}
     write(runs, "answers/rollout/1.jsonl", json.dumps(record | {"extra": {"note": TEXT}}) + "\n")
+    write(runs, "answers/validation/1.jsonl", json.dumps({**record, TOKEN: 1, f"by {MAIL}": [TEXT]}) + "\n")
+    spans = [
+        Spoken("ToolAgentLoop.run", 1, None, inputs=TEXT, outputs={"answer": TEXT}),
+        Spoken(f"{TOKEN}.execute", 2, 1, 0.1, 0.2, {"parameters": nested()}, [{"text": TEXT}, 0.5], TEXT,
+               attributes={f"at {MAIL}": TEXT, "request": {"headers": CONFIG}, "odd": json.dumps(CONFIG)},
+               events=[{"name": "exception", "attributes": {"exception.stacktrace": TEXT}}]),
+        Spoken(f"ask {MAIL}", 3, 2, type=TOKEN),
+    ]  # fmt: skip
+    agent = mlflow.database(runs / "agent/mlruns.db")
+    traced.add(agent, traced.Rollout(f"tr-{TOKEN}", spans, experiment=f"agent {MAIL}", metadata={"m": TEXT}))
+    agent.close()
+    write(runs, "filed/x.jsonl", jsonl)
+    traced.artifact(runs / "filed", traced.Rollout("tr-" + "0" * 32, spans, experiment=TOKEN), tags=True)
+    write(runs, f"filed/traces/tr-{'0' * 32}/tags/note", TEXT)
+    store = "mlstore/mlruns/7/abc"
+    write(runs, "mlstore/mlruns/7/meta.yaml", f"experiment_id: '7'\nname: math {MAIL}\n")
+    write(runs, f"{store}/meta.yaml", "run_id: abc\nexperiment_id: '7'\nlifecycle_stage: active\n"
+          f"artifact_uri: https://jane:{'pa55' + 'word-in-url'}@store/x\nrun_name: 'n {TOKEN}'\n"
+          "start_time: 1767225600000\n")  # fmt: skip
+    write(runs, f"{store}/metrics/{TOKEN}", "1767225600000 0.5 1\n1767225601000 0.25 2\n")
+    for i, (key, text) in enumerate(CONFIG.items()):
+        write(runs, f"{store}/params/{key.replace('.', '/')}", text)
+        write(runs, f"{store}/tags/note{i}", text)
+    write(runs, f"{store}/tags/mlflow.source.git.repoURL", SETTINGS["trainer.note9"])
+    write(runs, "seed/logs/metrics/m.jsonl", "".join(
+        json.dumps({"step": n, "reward_mean": 0.1 * n, "note": TEXT, TOKEN: 0.5}) + "\n" for n in range(1, 5)
+    ))  # fmt: skip
+    write(runs, "seed/logs/debug/d.log", "".join(
+        f"[DEBUG] step={n} grad_norm_actor={n}.5 {text}\n[ERROR] {text}\n"
+        for n, text in enumerate(ONE_LINERS)
+    ))  # fmt: skip
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, data in (
+            (f"r/{TOKEN}.log", _console()),
+            (f"r/rollouts/{MAIL}.jsonl", jsonl),
+            (f"../{TOKEN}", ""),
+        ):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data.encode())
+            tar.addfile(entry, io.BytesIO(data.encode()))
+    write(runs, f"{TOKEN}.tar.gz", gzip.compress(packed.getvalue()))
     write(runs, "toml/x.jsonl", jsonl)
     said = {"title": f"t {TOKEN}", "owner": MAIL, "notes": TEXT, "project": f"p {TOKEN}"}
     said |= {"hardware": ONE_LINE, "experiment": MAIL, "model": f"m {TOKEN}", "baseline": MAIL}
@@ -196,13 +241,15 @@ def test_every_source_was_read_and_says_how_many_were_taken_out(place: Path) -> 
     read = {form for run in runs for form in run.formats}
     assert read >= {
         "console", "hydra", "filelogger", "wandb", "wandb-files", "mlflow", "swanlab", "trackio", "clearml",
-        "csv", "tensorboard", "notebook", "markdown", "generations",
+        "csv", "tensorboard", "notebook", "markdown", "generations", "mlflow-traces", "mlflow-files",
+        "seed-metrics", "seed-debug",
     }  # fmt: skip
     told = {p.path.split("/")[0] for run in runs for p in run.problems if p.kind == "redacted"}
     told |= {p.path.split("/")[0] for p in archive.problems() if p.kind == "redacted"}
     assert told >= {
         "console", "hydra", "names", "wandb", "mlflow", "swanlab", "trackio", "clearml", "csv", "tensorboard",
-        "notebook", "markdown", "answers", "toml", "[redacted:email]",
+        "notebook", "markdown", "answers", "toml", "[redacted:email]", "agent", "filed", "mlstore", "seed",
+        "[redacted:hf-token].tar.gz",
     }  # fmt: skip
 
 
