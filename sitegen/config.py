@@ -53,6 +53,8 @@ class Config:
         templates: folder whose templates win over ours; they may extend `sitegen/<name>`.
         redact: what is taken out of every text besides, and which addresses stay.
         jobs: processes to use; None = one per core.
+        previews: whether pages get a picture for links that unfold; None = where `site_url` is known, since
+            such links name the picture in full.
         title: name of the site, from MkDocs' `site_name`.
         site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
     """
@@ -66,6 +68,7 @@ class Config:
     templates: Path | None = None
     redact: Redaction = ALWAYS
     jobs: int | None = None
+    previews: bool | None = None
     title: str = "RL run archive"
     site_url: str = ""
 
@@ -73,6 +76,11 @@ class Config:
     def archive_home(self) -> Path:
         """The `.sitegen` folder of this site."""
         return self.home if self.home is not None else self.runs.absolute().parent / ".sitegen"
+
+    @property
+    def draws_previews(self) -> bool:
+        """Whether pictures of pages are drawn."""
+        return bool(self.site_url) if self.previews is None else self.previews
 
     def with_paths(self, *, runs: Path | None = None, home: Path | None = None) -> Config:
         """The same settings with the folders a command line named."""
@@ -237,6 +245,12 @@ def _jobs(value: object, base: Path) -> int:
     return value
 
 
+def _flag(value: object, base: Path) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"expected true or false, found {value!r}")
+    return value
+
+
 _READERS = {
     "runs": _folder,
     "home": _folder,
@@ -247,5 +261,6 @@ _READERS = {
     "templates": _one_folder,
     "redact": _redact,
     "jobs": _jobs,
+    "previews": _flag,
     "title": _text,
 }

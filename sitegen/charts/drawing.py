@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitegen.charts.frame import Mark as StepMark
+from sitegen.charts.frame import Span
 from sitegen.model import Floats, Ints, Phase
 
 
@@ -44,3 +46,43 @@ class Drawing:
     curves: tuple[Curve, ...]
     phases: tuple[Phase, ...] = ()
     marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A share of a bar."""
+
+    colour: str
+    word: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a picture says.
+
+    Args:
+        title: name of the run or site; text from a log.
+        fallback: said instead where no font has the signs of `title`.
+        badge: status and its colour, None for none.
+        verdict: sentence in large letters.
+        facts: short texts of the last line.
+        first: first step, None without steps.
+        last: last step.
+        spans: phases of the ribbon.
+        marks: incidents.
+        curves: at most two, each with its own axis.
+        bar: shares drawn as a bar where there are no steps.
+    """
+
+    title: str
+    fallback: str
+    badge: tuple[str, str] | None
+    verdict: str
+    facts: tuple[str, ...]
+    first: int | None = None
+    last: int | None = None
+    spans: tuple[Span, ...] = ()
+    marks: tuple[StepMark, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    bar: tuple[Part, ...] = ()

@@ -41,6 +41,11 @@ def legible(text: str, fallback: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1].rstrip() + "…"
 
 
+def bundled(text: str) -> bool:
+    """Whether the font that comes with matplotlib has every sign of `text`."""
+    return all(_fonts()[0].get_char_index(ord(sign)) for sign in text if sign.isprintable())
+
+
 def _covered(text: str) -> bool:
     return all(any(font.get_char_index(ord(sign)) for font in _fonts()) for sign in text)
 

@@ -26,3 +26,11 @@ PHASES = {
     "collapse": "#e57373",
 }
 SEVERITIES = {"critical": "#c62828", "error": "#c62828", "warning": "#b35009", "info": "#546e7a"}
+STATUSES = {  # white on each has a contrast of 4.5 or more
+    "crashed": "#8e1b1b",
+    "failed": "#c62828",
+    "unfinished": "#546e7a",
+    "attention": "#a84a08",
+    "healthy": "#2e7d32",
+}
+SCORE = "#1565c0"

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ NAV = {
 STYLES = ("assets/sitegen.css", "assets/site.css", "assets/links.css")
 SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js", "assets/links.js")
 NAME = "mkdocs.yml"
+_PARAGRAPH, _TAG = re.compile(r"<p>(.*?)</p>", re.DOTALL), re.compile(r"<[^>]*>")
+_DESCRIBED = 200  # characters of a description
 _EPOCH = "SOURCE_DATE_EPOCH"
 _MATERIAL_FONT = {"text": "Roboto", "code": "Roboto Mono"}
 
@@ -111,11 +114,15 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         return files
 
     def on_page_context(self, context: Any, *, page: MkDocsPage, **_: Any) -> Any:
-        """Put the fragment in, just before the page is written."""
+        """Put the fragment in, just before the page is written, and what a link to the page says of it."""
+        assert self.site is not None
         ours = self._pages.get(page.file.src_uri)
         if ours is not None and page.file.generated_by == "sitegen":
-            assert self.site is not None
             page.content = sites.region(ours, self.site.html(ours))
+        else:
+            own = str(page.meta.get("description") or "") or _first_words(page.content or "")
+            page.meta["description"] = escape(unescape(own))
+        context["sitegen_preview"] = self.site.preview(page.file.src_uri.removesuffix("index.md"))
         return context
 
     def on_post_page(self, output: str, *, page: MkDocsPage, **_: Any) -> str:
@@ -192,6 +199,13 @@ def front_matter(page: Page) -> str:
         "sitegen": page.kind,
     }
     return "---\n" + "".join(f"{key}: {value}\n" for key, value in lines.items()) + "---\n"
+
+
+def _first_words(html: str) -> str:
+    """The first paragraph of a page as text, for those who list its address."""
+    found = _PARAGRAPH.search(html)
+    text = " ".join(unescape(_TAG.sub("", found[1])).split()) if found else ""
+    return text if len(text) <= _DESCRIBED else text[: _DESCRIBED - 1].rstrip() + "…"
 
 
 def _scalar(text: str) -> str:

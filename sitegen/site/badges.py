@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from sitegen.charts import palette
 from sitegen.charts.badge import badge
 from sitegen.model import Status
 from sitegen.pages import words
 from sitegen.reports.shapes import RunRow
 
 FOLDER = "badges/"
-_COLOURS = {  # white on each has a contrast of 4.5 or more
-    Status.CRASHED: "#8e1b1b",
-    Status.FAILED: "#c62828",
-    Status.UNFINISHED: "#546e7a",
-    Status.ATTENTION: "#a84a08",
-    Status.HEALTHY: "#2e7d32",
-}
-_SCORE = "#1565c0"
 
 
 def documents(rows: Iterable[RunRow]) -> dict[str, bytes]:
@@ -44,7 +37,7 @@ def status(row: RunRow) -> str:
     if row.growing:
         step = "no step yet" if row.last_step is None else f"step {row.last_step}"
         word = f"{'running' if row.status is Status.UNFINISHED else word}, as of {step}"
-    return badge("run", word, _COLOURS[row.status], f"{row.title}: {word}")
+    return badge("run", word, palette.STATUSES[row.status], f"{row.title}: {word}")
 
 
 def best(row: RunRow) -> str:
@@ -52,4 +45,4 @@ def best(row: RunRow) -> str:
     assert row.best is not None
     value = words.number(row.best.value)
     said = f"{row.title}: best {row.best.label} {value} at step {row.best.step}"
-    return badge(f"best {row.best.label}", value, _SCORE, said)
+    return badge(f"best {row.best.label}", value, palette.SCORE, said)

@@ -11,7 +11,7 @@ from sitegen import reports
 from sitegen.config import Config
 from sitegen.model import Page
 from sitegen.reports.shapes import ArchiveReport
-from sitegen.site import api, badges, cross, downloads, feeds, llms, rendering
+from sitegen.site import api, badges, cross, downloads, feeds, llms, previews, rendering
 from sitegen.site.addresses import Addresses
 from sitegen.site.publish import Content
 from sitegen.site.redirects import redirects
@@ -46,6 +46,11 @@ class Site:
         """The fragment of `page`."""
         return page.html or self.load(page.path)
 
+    def preview(self, path: str) -> str:
+        """Path of the picture that belongs to the page at `path`, "" for none."""
+        own = previews.name(path.split("/")[1]) if path.startswith("runs/") and path != "runs/" else ""
+        return next((one for one in (own, previews.SITE) if one in self.files), "")
+
 
 def prepare(
     runs_folder: Path, home_folder: Path, config: Config, progress: Callable[[str], None] | None = None
@@ -61,7 +66,8 @@ def prepare(
     site = Addresses(config.title, config.site_url)
     look = digest(config.templates, site.base)
     shadowed = badges.shadowed(archive.runs())
-    bench = rendering.Bench(found, archive, look, config.templates, site.base, shadowed)
+    pictured = config.title if config.draws_previews else None
+    bench = rendering.Bench(found, archive, look, config.templates, site.base, shadowed, pictured)
     drawn = _Runs(bench, config.jobs)
     pages: list[Page] = []
     files: dict[str, Content] = {}
@@ -70,6 +76,8 @@ def prepare(
         pages += [replace(page, html="") for page in (entry.page, *entry.more)]
         aliases[run] = entry.aliases
         files |= _run_files(archive.steps(run), run, drawn)
+        if bench.previews is not None and (picture := drawn.picture(run)):
+            files[previews.name(run)] = picture
         if dumped := archive.samples(run):
             files[f"runs/{run}/data/samples.parquet"] = dumped
         if traced := archive.traces(run):
@@ -78,6 +86,8 @@ def prepare(
     render = renderer(environment(config.templates, site.base))
     pages += cross.kept(archive, found.archive, render, config.title, look)
     files |= api.documents(found.archive) | feeds.documents(found.archive, site)
+    if bench.previews is not None:
+        files[previews.SITE] = previews.of_site(archive, found.archive, config.title, look)
     files |= badges.documents(found.archive.runs) | {llms.NAME: llms.document(found.archive, site)}
     # drawn pages come after cached ones: a warm build must not list them in another order
     pages.sort(key=lambda page: page.path)
@@ -106,7 +116,7 @@ class _Runs:
         stale = []
         for run in self.keys:
             entry = self._cached(run)
-            if entry is None or entry.again:
+            if entry is None or entry.again or not self._pictured(run):
                 stale.append(run)
             else:
                 yield run, entry
@@ -115,6 +125,7 @@ class _Runs:
             say(f"judging and drawing {len(stale)} of {len(self.keys)} runs")
         yield from zip(stale, rendering.draw(self._bench, stale, self._jobs), strict=True)
         self._bench.archive.prune(rendering.ROOM, set(self.keys.values()))
+        self._bench.archive.prune(previews.ROOM, set(map(self._bench.preview_key, self.keys)))
 
     def html(self, path: str) -> str:
         """Fragment of `path`, the page of a run or one below it."""
@@ -125,6 +136,15 @@ class _Runs:
         entry = self._cached(run)
         assert entry is not None, "an entry was removed while the site was built"
         return entry
+
+    def picture(self, run: str) -> Callable[[], bytes] | None:
+        """Makes the bytes of the run's picture; None where it could not be drawn."""
+        if self._bench.preview(run) is None:
+            return None
+        return lambda: self._bench.preview(run) or b""
+
+    def _pictured(self, run: str) -> bool:
+        return self._bench.previews is None or self._bench.preview(run) is not None
 
     def _cached(self, run: str) -> RunEntry | None:
         data = self._bench.archive.cached(rendering.ROOM, self.keys[run])

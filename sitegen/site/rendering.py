@@ -13,12 +13,12 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Findings, Page
+from sitegen.pages import preview, samples, traces
 from sitegen.pages import run as run_page
-from sitegen.pages import samples, traces
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
 from sitegen.reports.shapes import RunReport
-from sitegen.site import api, cross, llms
+from sitegen.site import api, cross, llms, previews
 from sitegen.site.templates import environment
 
 ROOM = "fragments"
@@ -96,6 +96,7 @@ class Bench:
         overrides: folder of templates that a site has of its own.
         site_url: address of the published site with "/" at its end, "" = not known.
         shadowed: runs whose badge of the best score has no address.
+        previews: name of the site on pictures of runs, None = none are drawn.
     """
 
     found: Reports
@@ -104,10 +105,21 @@ class Bench:
     overrides: Path | None
     site_url: str = ""
     shadowed: frozenset[str] = frozenset()
+    previews: str | None = None
 
     def key(self, run: str) -> str:
         """Where the cache has the entry of `run`."""
         return key(f"{self.found.shown(run)} {run in self.shadowed}", self.look)
+
+    def preview_key(self, run: str) -> str:
+        """Where the cache has the picture of `run`."""
+        return previews.key(self.key(run), self.previews or "")
+
+    def preview(self, run: str) -> bytes | None:
+        """The picture of `run`; None where there is none, and for a site without them."""
+        if self.previews is None:
+            return None
+        return previews.kept(self.archive, previews.ROOM, self.preview_key(run))
 
     def batch(self, runs: Sequence[str], threads: int) -> list[RunEntry]:
         """Judge and draw `runs` together. The entries come without their texts: those are in the cache."""
@@ -132,7 +144,19 @@ class Bench:
 
     def _drawn(self, report: RunReport) -> tuple[Entry, RunEntry]:
         render = _renderer(self.overrides, self.site_url)
-        return self.found.desk.entry(report), entry(report, render, report.run.id not in self.shadowed)
+        drawn = entry(report, render, report.run.id not in self.shadowed)
+        if self.previews is not None:
+            self._picture(report, self.previews)
+        return self.found.desk.entry(report), drawn
+
+    def _picture(self, report: RunReport, site: str) -> None:
+        """Draw and keep the picture; a page does without one where a bug of ours stops it."""
+        try:
+            what = preview.of_run(report, site)
+            previews.keep(self.archive, previews.ROOM, self.preview_key(report.run.id), what)
+        except Exception as error:
+            if not failed.ours(error):
+                raise
 
     def _failed(self, run: str, findings: Findings, error: Exception) -> tuple[Entry, RunEntry]:
         try:

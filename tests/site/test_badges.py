@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sitegen.charts import palette
 from sitegen.charts.badge import badge
 from sitegen.model import Status
 from sitegen.site import badges
@@ -59,8 +60,8 @@ def test_each_status_has_a_colour_that_white_can_be_read_on() -> None:
         linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    assert set(badges._COLOURS) == set(Status)
-    for colour in (*badges._COLOURS.values(), badges._SCORE):
+    assert set(palette.STATUSES) == set(Status)
+    for colour in (*palette.STATUSES.values(), palette.SCORE):
         assert 1.05 / (light(colour) + 0.05) >= 4.5, colour
 
 
