@@ -97,6 +97,10 @@ class Archive:
         known = live & np.isfinite(times)
         return dict(zip(steps[known].tolist(), times[known].tolist(), strict=True))
 
+    def clock(self, run: str) -> Floats:
+        """(rows,) Unix seconds of all rows, in the order of `series`; NaN where the source does not say."""
+        return _doubles(_table(self.steps(run), ["time"]).column(0))
+
     def log_lines(self, run: str) -> tuple[LogLine, ...]:
         """Lines kept for diagnosis, by source and line."""
         return tuple(LogLine(**row) for row in _table(self.lines(run)).to_pylist())
@@ -129,6 +133,10 @@ class Archive:
     def keep(self, room: str, key: str, data: bytes) -> None:
         """Store bytes under a key of a room. What a power cut damages is found damaged and made again."""
         store.write_atomically(self._cache_file(room, key), data, durable=False)
+
+    def kept(self, room: str, key: str) -> Path:
+        """The file in which `keep` stores what it is given under this key."""
+        return self._cache_file(room, key)
 
     def prune(self, room: str, keys: Iterable[str]) -> None:
         """Remove all of a room's entries but those of `keys`."""

@@ -5,7 +5,7 @@ Colours are CSS classes of templates/assets/sitegen.css, so one drawing serves l
 
 from sitegen.charts.frame import Frame, Limit, Mark, Size, Span, live_spans
 from sitegen.charts.labels import human
-from sitegen.charts.ribbon import ribbon
+from sitegen.charts.ribbon import phase_word, ribbon
 from sitegen.charts.spark import spark
 from sitegen.charts.svg import EVIDENCE, FULL, SMALL, TINY, backdrop, chart
 from sitegen.charts.timing import stacked
@@ -24,6 +24,7 @@ __all__ = [
     "chart",
     "human",
     "live_spans",
+    "phase_word",
     "ribbon",
     "spark",
     "stacked",

@@ -57,7 +57,8 @@ def _phase(span: Span, frame: Frame) -> str:
     fits = (right - left) * 150 > len(word)  # about so many characters fit on a desktop page
     name = f'<span class="sg-phase-word">{escape(word)}</span>' if fits else ""
     return (
-        f'<span class="sg-phase sg-bg-{escape(span.phase)}" style="left:{left:.2%};width:{right - left:.2%}" '
+        f'<span class="sg-phase sg-bg-{escape(span.phase)}" data-sg-steps="{span.first},{span.last}" '
+        f'style="left:{left:.2%};width:{right - left:.2%}" '
         f'title="{escape(word)}, {_steps(span)}">{name}</span>'
     )
 

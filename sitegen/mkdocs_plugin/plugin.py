@@ -41,11 +41,16 @@ NAV = {
     "Rules": "rules/index.md",
     "Problems": "problems/index.md",
 }
-STYLES = ("assets/sitegen.css", "assets/site.css", "assets/links.css")
+STYLES = ("assets/sitegen.css", "assets/charts.css", "assets/site.css", "assets/links.css")
 SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js", "assets/links.js")
+LIVE = "assets/live.js"  # only where the library it brings is in this install
 NAME = "mkdocs.yml"
 _PARAGRAPH, _TAG = re.compile(r"<p>(.*?)</p>", re.DOTALL), re.compile(r"<[^>]*>")
 _DESCRIBED = 200  # characters of a description
+_STILL = (
+    "charts stay drawings: uPlot is not in this install; "
+    "python -m sitegen.packaging.libraries brings it into a checkout"
+)
 _EPOCH = "SOURCE_DATE_EPOCH"
 _MATERIAL_FONT = {"text": "Roboto", "code": "Roboto Mono"}
 
@@ -89,6 +94,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             )
         except SitegenError as error:
             raise self._failed(error) from error
+        if self.progress and not sites.has_charts():
+            self.progress(_STILL)
         self._epoch = os.environ.get(_EPOCH)
         os.environ[_EPOCH] = str(int(self.site.now or 0))  # MkDocs dates its sitemap with it
         _dress(config)
@@ -171,7 +178,8 @@ def _dress(config: MkDocsConfig) -> None:
     """Our theme override below the site's own, our styles and scripts before the site's own."""
     config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(sites.folder() / "overrides"))
     config.extra_css[:0] = STYLES
-    for script in reversed(SCRIPTS):
+    live = (LIVE,) if sites.has_charts() else ()
+    for script in reversed((*SCRIPTS, *live)):
         config.extra_javascript.insert(0, script)
     if config.theme.get("font") == _MATERIAL_FONT:
         config.theme["font"] = False  # nobody asked for it, and Material would fetch it from Google

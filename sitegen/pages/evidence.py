@@ -27,7 +27,15 @@ def moment(incident: Incident, report: RunReport, within: charts.Frame | None) -
         limits=limits,
         show=thresholds.numbers(incident, window) if limits else (),
     )
-    return figures.Figure("", family, title, series.name, unit, svg)
+    steps = (window.first, window.last)
+    return figures.Figure("", family, title, series.name, unit, svg, _anchor(series, report), steps)
+
+
+def _anchor(series: Series, report: RunReport) -> str:
+    """Id of the chart of `series` among the metrics; "" where the evidence brought its own numbers."""
+    if all(view.series is not series for view in report.metrics):
+        return ""
+    return figures.anchors(view.series.name for view in report.metrics)[series.name]
 
 
 def _evidence(incident: Incident, report: RunReport) -> tuple[Series, str, str, str] | None:

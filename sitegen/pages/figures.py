@@ -42,6 +42,8 @@ class Figure:
     name: str
     note: str
     svg: Markup
+    metric: str = ""  # id of the chart of the metric it draws, "" = of none
+    window: tuple[int, int] | None = None  # steps it begins with; None = all
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +99,22 @@ def sheet(report: RunReport, within: charts.Frame | None) -> Sheet:
         return Sheet((), (), ())
     if within.first == within.last:
         return _numbers_only(report, within.first)
-    ids = _ids(view.series.name for view in report.metrics)
+    named = anchors(view.series.name for view in report.metrics)
     first = [view for view in report.metrics if view.overview]
     return Sheet(
         backdrops=tuple(charts.backdrop(within, size, _BEHIND[size]) for size in (charts.FULL, charts.SMALL)),
-        overview=tuple(_figure(view, ids, within, charts.FULL, report.incidents) for view in first),
-        groups=tuple(_group(key, report, ids, within) for key in _families(report.metrics)),
+        overview=tuple(_figure(view, named, within, charts.FULL, report.incidents) for view in first),
+        groups=tuple(_group(key, report, named, within) for key in _families(report.metrics)),
     )
 
 
 def _numbers_only(report: RunReport, step: int) -> Sheet:
     """Groups of captions: one step has no course to draw."""
-    ids = _ids(view.series.name for view in report.metrics)
+    named = anchors(view.series.name for view in report.metrics)
     groups = []
     for key in _families(report.metrics):
         views = [view for view in report.metrics if view.metric.group == key]
-        figures = tuple(_caption(view, ids, Markup("")) for view in views)
+        figures = tuple(_caption(view, named, Markup("")) for view in views)
         groups.append(Group(key, _GROUPS.get(key, key.capitalize()), figures, ()))
     return Sheet((), (), tuple(groups), step)
 
@@ -128,20 +130,20 @@ def _families(views: Sequence[MetricView]) -> list[str]:
     return list(dict.fromkeys(view.metric.group for view in views))
 
 
-def _group(key: str, report: RunReport, ids: dict[str, str], within: charts.Frame) -> Group:
+def _group(key: str, report: RunReport, named: dict[str, str], within: charts.Frame) -> Group:
     views = [view for view in report.metrics if view.metric.group == key]
     size = charts.SMALL if len(report.metrics) <= _MANY else charts.TINY
     return Group(
         key=key,
         title=_GROUPS.get(key, key.capitalize()),
-        figures=tuple(_figure(view, ids, within, size, ()) for view in views if not view.overview),
-        above=tuple((ids[view.series.name], view.metric.title) for view in views if view.overview),
+        figures=tuple(_figure(view, named, within, size, ()) for view in views if not view.overview),
+        above=tuple((named[view.series.name], view.metric.title) for view in views if view.overview),
     )
 
 
 def _figure(
     view: MetricView,
-    ids: dict[str, str],
+    named: dict[str, str],
     within: charts.Frame,
     size: charts.Size,
     incidents: Sequence[Incident],
@@ -150,12 +152,13 @@ def _figure(
     svg = charts.chart(
         view.series, within, size, title=metric.title, unit=metric.unit, limits=limits, behind=_BEHIND[size]
     )
-    return _caption(view, ids, svg)
+    return _caption(view, named, svg)
 
 
-def _caption(view: MetricView, ids: dict[str, str], svg: Markup) -> Figure:
+def _caption(view: MetricView, named: dict[str, str], svg: Markup) -> Figure:
     metric, series = view.metric, view.series
-    return Figure(ids[series.name], metric.group, metric.title, series.name, _note(series, metric.unit), svg)
+    note, at = _note(series, metric.unit), named[series.name]
+    return Figure(at, metric.group, metric.title, series.name, note, svg, at)
 
 
 def _note(series: Series, unit: str) -> str:
@@ -168,7 +171,7 @@ def _note(series: Series, unit: str) -> str:
     return f"{charts.human(float(series.values[at[-1]]))} {unit}".rstrip() if at.size else unit
 
 
-def _ids(names: Iterable[str]) -> dict[str, str]:
+def anchors(names: Iterable[str]) -> dict[str, str]:
     """A fragment id per metric; names that look alike get a number."""
     taken: dict[str, int] = {}
     out: dict[str, str] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sitegen import rules
 from sitegen.archive import Archive
-from sitegen.model import Findings, Rule, Run
+from sitegen.model import Findings, Floats, Rule, Run
 from sitegen.reports import asked, assemble, compare, failed, samples, traces
 from sitegen.reports.compare import Peers
 from sitegen.reports.entries import Entry, entry
@@ -43,6 +43,7 @@ class Desk:
                 self._run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
             )
             made = replace(made, compared=compare.compared(made.run, self._others(run)))
+            made = replace(made, clock=self._clock(made))
             if (dumped := archive.samples(run)) is not None:
                 made = replace(made, samples=samples.choose(made.run, made.incidents, dumped))
             if (traced := archive.traces(run)) is not None:
@@ -72,6 +73,11 @@ class Desk:
 
     def _run(self, run: str) -> Run:
         return asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off))
+
+    def _clock(self, report: RunReport) -> Floats | None:
+        """Time stamps of a run that does not log how long its steps took."""
+        timed = any(view.metric.key in ("time_step", "time_per_step") for view in report.metrics)
+        return None if timed or report.run.ended_at is None else Archive(self.home).clock(report.run.id)
 
     def _times(self, report: RunReport) -> Mapping[int, float]:
         """Step -> Unix seconds for the onsets of the run's incidents."""

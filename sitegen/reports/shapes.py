@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.model import (
+    Floats,
     Incident,
     Leaderboard,
     LogLine,
@@ -147,6 +148,7 @@ class RunReport:
     stride: int = 1  # rules looked at every so many steps: more than 1 for very long runs
     samples: SamplesReport | None = None  # None = the run dumped no generations
     traces: TracesReport | None = None  # None = the run has no traces
+    clock: Floats | None = None  # (rows,) Unix seconds, NaN where unknown; None = step times tell the hours
 
 
 @dataclass(frozen=True, slots=True)

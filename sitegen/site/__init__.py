@@ -4,7 +4,7 @@ from sitegen.site.prepare import Site, prepare
 from sitegen.site.publish import Manifest, publish, write
 from sitegen.site.search import index, region
 from sitegen.site.serve import serve
-from sitegen.site.templates import digest, environment, folder
+from sitegen.site.templates import digest, environment, folder, has_charts
 
 __all__ = [
     "Manifest",
@@ -12,6 +12,7 @@ __all__ = [
     "digest",
     "environment",
     "folder",
+    "has_charts",
     "index",
     "prepare",
     "publish",

@@ -10,6 +10,7 @@ from sitegen import archive as archives
 from sitegen import reports
 from sitegen.config import Config
 from sitegen.model import Page
+from sitegen.pages import chart_data
 from sitegen.reports.shapes import ArchiveReport
 from sitegen.site import api, badges, cross, downloads, feeds, llms, previews, rendering
 from sitegen.site.addresses import Addresses
@@ -78,6 +79,7 @@ def prepare(
         files |= _run_files(archive.steps(run), run, drawn)
         if bench.previews is not None and (picture := drawn.picture(run)):
             files[previews.name(run)] = picture
+        files |= {f"runs/{run}/data/{name}": drawn.chart(run, name) for name in entry.charts}
         if dumped := archive.samples(run):
             files[f"runs/{run}/data/samples.parquet"] = dumped
         if traced := archive.traces(run):
@@ -126,6 +128,11 @@ class _Runs:
         yield from zip(stale, rendering.draw(self._bench, stale, self._jobs), strict=True)
         self._bench.archive.prune(rendering.ROOM, set(self.keys.values()))
         self._bench.archive.prune(previews.ROOM, set(map(self._bench.preview_key, self.keys)))
+        names = (chart_data.MAIN, chart_data.EXACT)
+        self._bench.archive.prune(
+            rendering.CHARTS,
+            {rendering.chart_key(key, name) for key in self.keys.values() for name in names},
+        )
 
     def html(self, path: str) -> str:
         """Fragment of `path`, the page of a run or one below it."""
@@ -146,12 +153,18 @@ class _Runs:
     def _pictured(self, run: str) -> bool:
         return self._bench.previews is None or self._bench.preview(run) is not None
 
+    def chart(self, run: str, name: str) -> Path:
+        """The file `name` of the charts of `run`, in the cache."""
+        return self._bench.archive.kept(rendering.CHARTS, rendering.chart_key(self.keys[run], name))
+
     def _cached(self, run: str) -> RunEntry | None:
         data = self._bench.archive.cached(rendering.ROOM, self.keys[run])
         try:
-            return None if data is None else RunEntry.unpack(data)
+            entry = None if data is None else RunEntry.unpack(data)
         except ValueError:
             return None  # damaged: drawn again
+        whole = entry is not None and all(self.chart(run, name).is_file() for name in entry.charts)
+        return entry if whole else None
 
 
 def _run_files(steps: Path, run: str, drawn: _Runs) -> dict[str, Content]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Findings, Page
-from sitegen.pages import preview, samples, traces
+from sitegen.pages import chart_data, preview, samples, traces
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
@@ -21,7 +21,7 @@ from sitegen.reports.shapes import RunReport
 from sitegen.site import api, cross, llms, previews
 from sitegen.site.templates import environment
 
-ROOM = "fragments"
+ROOM, CHARTS = "fragments", "charts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class RunEntry:
     report_md: str  # the page as Markdown, without figures: they cost more than all the rest of a page
     again: bool = False  # a bug of ours stands in for the page: the next build tries again
     more: tuple[Page, ...] = ()  # pages below the run's
+    charts: tuple[str, ...] = ()  # files that its charts read; their bytes are in the room `CHARTS`
 
     def pack(self) -> bytes:
         """Bytes for the cache."""
@@ -46,7 +47,8 @@ class RunEntry:
             raw = orjson.loads(data)
             aliases, again = tuple(raw["aliases"]), bool(raw["again"])
             more = tuple(cross.page(one) for one in raw["more"])
-            return cls(cross.page(raw["page"]), raw["api"], aliases, raw["report_md"], again, more)
+            drawn = tuple(raw["charts"])
+            return cls(cross.page(raw["page"]), raw["api"], aliases, raw["report_md"], again, more, drawn)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"damaged fragment: {error}") from error
 
@@ -63,6 +65,11 @@ class RunEntry:
 def key(report_key: str, digest: str) -> str:
     """Cache key of a run's entry."""
     return hashlib.sha256(f"{report_key}\0{digest}".encode()).hexdigest()[:40]
+
+
+def chart_key(key: str, name: str) -> str:
+    """Where `CHARTS` has the file `name` of the entry at `key`."""
+    return f"{key}.{name}"
 
 
 def renderer(env: jinja2.Environment) -> Render:
@@ -83,6 +90,10 @@ def entry(report: RunReport, render: Render, best_badge: bool = True) -> RunEntr
     below = (samples.page(report, render), traces.page(report, render))
     more = tuple(one for one in below if one is not None)
     return RunEntry(searchable, document, report.run.aliases, llms.page(report), again, more)
+
+
+# What tables know of a run, its pages, and the files of its charts by name.
+Drawn = tuple[Entry, RunEntry, Mapping[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +137,15 @@ class Bench:
         findings = self.found.judged(runs, threads)
         made = []
         for run in runs:
-            row, drawn = self.draw(run, findings[run])
+            row, drawn, files = self.draw(run, findings[run])
             self.found.keep(run, row)
+            for name, data in files.items():
+                self.archive.keep(CHARTS, chart_key(self.key(run), name), data)
             self.archive.keep(ROOM, self.key(run), drawn.pack())
             made.append(drawn.light())
         return made
 
-    def draw(self, run: str, findings: Findings) -> tuple[Entry, RunEntry]:
+    def draw(self, run: str, findings: Findings) -> Drawn:
         """Read, report and render `run`; where a bug of ours stops that, a page that says so."""
         report = self.found.desk.report(run, findings)
         try:
@@ -142,12 +155,13 @@ class Bench:
                 raise
             return self._failed(run, findings, error)
 
-    def _drawn(self, report: RunReport) -> tuple[Entry, RunEntry]:
+    def _drawn(self, report: RunReport) -> Drawn:
         render = _renderer(self.overrides, self.site_url)
         drawn = entry(report, render, report.run.id not in self.shadowed)
         if self.previews is not None:
             self._picture(report, self.previews)
-        return self.found.desk.entry(report), drawn
+        files = chart_data.files(report)
+        return self.found.desk.entry(report), replace(drawn, charts=tuple(files)), files
 
     def _picture(self, report: RunReport, site: str) -> None:
         """Draw and keep the picture; a page does without one where a bug of ours stops it."""
@@ -158,7 +172,7 @@ class Bench:
             if not failed.ours(error):
                 raise
 
-    def _failed(self, run: str, findings: Findings, error: Exception) -> tuple[Entry, RunEntry]:
+    def _failed(self, run: str, findings: Findings, error: Exception) -> Drawn:
         try:
             return self._drawn(self.found.desk.failed(run, findings, error))
         except Exception:  # the incidents are what it fails on

@@ -33,6 +33,11 @@ def folder() -> Path:
     )
 
 
+def has_charts() -> bool:
+    """Whether this install has the JavaScript library that charts come alive with."""
+    return (folder() / "assets" / "lib" / "uplot.js").is_file()
+
+
 def environment(overrides: Path | None = None, site_url: str = "") -> jinja2.Environment:
     """Jinja with autoescape and StrictUndefined. Templates know `site_url`, which ends with "/" or is "".
 

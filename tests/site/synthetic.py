@@ -172,6 +172,9 @@ class Shelf:
         file = self._home / "cache" / room / key
         return file.read_bytes() if file.exists() else None
 
+    def kept(self, room: str, key: str) -> Path:
+        return self._home / "cache" / room / key
+
     def keep(self, room: str, key: str, data: bytes) -> None:
         file = self._home / "cache" / room / key
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -67,7 +67,7 @@ def test_every_page_type_is_there(built: mkdocs_plugin.Built, invented: Syntheti
 
 def test_each_run_brings_its_data(built: mkdocs_plugin.Built) -> None:
     data = built.folder / "runs/math-000/data"
-    assert {file.name for file in data.iterdir()} == {"steps.parquet", "steps.csv"}
+    assert {file.name for file in data.iterdir()} == {"steps.parquet", "steps.csv", "charts.bin"}
     header, first, *_ = (data / "steps.csv").read_text().splitlines()
     assert '"critic/score/mean"' in header
     assert len(first.split(",")) == len(header.split(","))
