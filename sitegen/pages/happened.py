@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sitegen import charts
 from sitegen.metrics import glossary
 from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
-from sitegen.pages import advice, evidence, figures, samples, words
+from sitegen.pages import advice, evidence, figures, samples, traces, words
 from sitegen.reports.shapes import RunReport
 
 
@@ -43,6 +43,7 @@ class Card:
     same: str = ""  # anchor of an earlier card of this rule, which says the causes and the advice
     muted: str = ""  # why it does not count, in the words of the run.toml
     samples: str = ""  # where to read what was generated around the onset
+    traces: traces.Link | None = None  # where to read what an agent did then
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         lines=incident.evidence.lines,
         figure=evidence.moment(incident, report, within) if drawn else None,
         samples=samples.link(report, incident.anchor),
+        traces=traces.link(report, incident.anchor),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sitegen.metrics import glossary
 from sitegen.model import Outcome, Run, Severity, Verdict
-from sitegen.pages import report_samples, words
+from sitegen.pages import report_samples, report_traces, words
 from sitegen.pages.gfm import code, escape, table, target
 from sitegen.pages.report_figures import EFFICIENCY, EFFICIENCY_KEYS, TREND, live, views
 from sitegen.pages.report_incidents import incidents
@@ -37,6 +37,7 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
         _muted(report),
         _validation(report),
         report_samples.section(report),
+        report_traces.section(report),
         _time(report),
         _efficiency(report, shown),
         _unchecked(report),

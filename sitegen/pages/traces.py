@@ -20,7 +20,10 @@ _LONG = 160  # characters of a text that is folded
 _BEGIN = 100  # of them in the fold's line
 _DEEP = 6  # levels that are indented
 _NAMES = {"llm": "generation", "tool": "tool call", "agent": "agent", "parser": "parser", "other": ""}
-_CHOSEN = "failed, slowest, longest and random ones, those of the first and last step, and of the calls below"
+_CHOSEN = (
+    "failed, slowest, longest and random ones, those around incidents, of the first and last step, and of "
+    "the calls below"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Trajectory:
     trace: str
     title: str
     roles: tuple[str, ...]
+    incidents: tuple[str, ...]  # that began when it ran
     note: str
     spans: tuple[Shown, ...]
     left_out: int
@@ -99,6 +103,14 @@ class Call:
     anchor: str
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where to read what an agent did before and at an onset; "" = nothing was traced."""
+
+    before: str
+    at: str
+
+
 def path(run: str) -> str:
     """Where the page lies below the site root."""
     return f"runs/{run}/traces/"
@@ -125,7 +137,7 @@ def page(report: RunReport, render: rendering.Render) -> Page | None:
         failed=tuple(map(_call, found.failed)),
         failed_more=failed - len(found.failed),
         slowest=tuple(map(_call, found.slowest)),
-        shown=tuple(_trajectory(one, one is _opened(found)) for one in found.shown),
+        shown=tuple(_trajectory(one, found) for one in found.shown),
         total=words.count(found.counts.traces),
         limits=(words.count(HEAD + TAIL), words.count(SPANS)),
     )
@@ -149,6 +161,20 @@ def summary(found: TracesReport) -> str:
     return " ".join(parts)
 
 
+def link(report: RunReport, incident: str) -> Link | None:
+    """Where the run page finds what the agent did around an incident; None where nothing was traced."""
+    around = report.traces.around if report.traces else ()
+    for one in around:
+        if incident in one.incidents:
+            return Link(f"traces/#{one.before}" if one.before else "", f"traces/#{one.at}")
+    return None
+
+
+def rate(one: ToolView) -> str:
+    """Share of calls that succeeded, as text."""
+    return words.MISSING if one.rate is None else f"{one.rate:.1%}".replace("%", f"{words.THIN}%")
+
+
 def _choice(found: TracesReport) -> str:
     left = found.counts.traces - len(found.shown)
     if left <= 0:
@@ -158,34 +184,35 @@ def _choice(found: TracesReport) -> str:
 
 
 def _tool(one: ToolView) -> Tool:
-    rate = words.MISSING if one.rate is None else f"{one.rate:.1%}".replace("%", " %")
-    times = (_seconds(value) for value in (one.p50_s, one.p95_s, one.longest_s))
-    counts = words.count(one.calls), rate, words.count(one.failed), one.failed > 0, words.count(one.open)
+    times = (seconds(value) for value in (one.p50_s, one.p95_s, one.longest_s))
+    counts = words.count(one.calls), rate(one), words.count(one.failed), one.failed > 0, words.count(one.open)
     return Tool(one.name, *counts, *times)
 
 
 def _call(one: CallView) -> Call:
     step = words.MISSING if one.step is None else words.count(one.step)
-    return Call(one.tool, step, _seconds(one.duration_s), one.error, one.anchor)
+    return Call(one.tool, step, seconds(one.duration_s), one.error, one.anchor)
 
 
-def _trajectory(one: TrajectoryView, first: bool) -> Trajectory:
+def _trajectory(one: TrajectoryView, found: TracesReport) -> Trajectory:
     facts = one.facts
+    begun = [name for each in found.around if each.at == one.anchor for name in each.incidents]
     numbers = [
         words.plural(facts.turns, "turn"),
         words.plural(facts.calls, "tool call"),
         f"{words.count(facts.failed)} failed" if facts.failed else "",
-        _seconds(facts.duration_s),
+        seconds(facts.duration_s),
     ]
     return Trajectory(
         anchor=one.anchor,
         trace=facts.trace,
         title=_title(one),
         roles=one.roles,
+        incidents=tuple(begun),
         note=" · ".join(text for text in numbers if text),
         spans=_spans(one.spans, facts.duration_s),
         left_out=one.left_out,
-        open=first,
+        open=one is _opened(found),
     )
 
 
@@ -216,7 +243,7 @@ def _span(one: SpanView, turn: int, whole: float | None) -> Shown:
         style="error" if bad else one.kind,
         depth=min(one.depth, _DEEP),
         turn=turn,
-        took=_seconds(one.duration_s) if one.duration_s is not None else "no end",
+        took=seconds(one.duration_s) if one.duration_s is not None else "no end",
         bad=bad,
         note=one.note,
         bar=_bar(one, whole),
@@ -231,7 +258,7 @@ def _bar(one: SpanView, whole: float | None) -> Bar | None:
         return None
     x = min(max(one.start_s / whole, 0.0), 1.0)
     width = min(max(one.duration_s / whole, 0.003), 1.0)
-    label = f"from {_seconds(one.start_s)} to {_seconds(one.start_s + one.duration_s)} of {_seconds(whole)}"
+    label = f"from {seconds(one.start_s)} to {seconds(one.start_s + one.duration_s)} of {seconds(whole)}"
     return Bar(f"{1000 * min(x, 1 - width):.1f}", f"{1000 * width:.1f}", label)
 
 
@@ -242,7 +269,7 @@ def _part(text: Excerpt | None) -> Part | None:
     return Part(texts.excerpt(text), words.clip(" ".join(text.head[: 2 * _BEGIN].split()), _BEGIN), long)
 
 
-def _seconds(value: float | None) -> str:
+def seconds(value: float | None) -> str:
     """`0.4 ms`, `14 ms`, `2.3 s`, `4 min 10 s`."""
     if value is None:
         return words.MISSING

@@ -47,7 +47,7 @@ class Desk:
             if (dumped := archive.samples(run)) is not None:
                 made = replace(made, samples=samples.choose(made.run, made.incidents, dumped))
             if (traced := archive.traces(run)) is not None:
-                made = replace(made, traces=traces.choose(made.run, traced))
+                made = replace(made, traces=traces.choose(made.run, made.incidents, traced))
         except Exception as error:
             if not failed.ours(error):
                 raise

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 import orjson
 
-from sitegen.model import Incident, Run, Severity
-from sitegen.reports import recurring
+from sitegen.model import Incident, Run
+from sitegen.reports import onsets, recurring
 from sitegen.reports.dumps import ALL, NO_STEP, Dumps, Numbers, Step
 from sitegen.reports.excerpts import Abreast, Moment, SamplesReport, SampleView, StepSamples
 from sitegen.reports.recurring import Pick
 from sitegen.reports.visible import excerpt
 
 SHOWN = 8  # steps of one kind whose samples are shown
-MOMENTS = 3  # incidents with another onset
 INPUT, OUTPUT, EXPECTED, EXTRA = (500, 700), (1800, 700), (400, 0), (600, 0)  # characters: beginning, end
 
 
@@ -32,13 +31,13 @@ def choose(run: Run, incidents: Sequence[Incident], file: Path) -> SamplesReport
     """The choice for a run. `incidents` come worst first."""
     with Dumps(file) as dumps:
         steps = dumps.steps()
-        onsets = _onsets(incidents)
-        shown = [step for kind in _kinds(steps) for step in _shown(kind, list(onsets))]
+        starts = onsets.worst(incidents)
+        shown = [step for kind in _kinds(steps) for step in _shown(kind, list(starts))]
         whole = dumps.rows <= ALL
-        looked = None if whole else [*shown, *(one for at in onsets for one in _around_all(steps, at))]
+        looked = None if whole else [*shown, *(one for at in starts for one in _around_all(steps, at))]
         numbers = dumps.numbers(looked)
         chosen = {id(step): _roles(run.id, step, numbers.of(step)) for step in shown}
-        moments = {at: _moment(steps, at, numbers) for at in onsets}
+        moments = {at: _moment(steps, at, numbers) for at in starts}
         changed = [
             pick
             for kind in _kinds(steps)
@@ -55,7 +54,7 @@ def choose(run: Run, incidents: Sequence[Incident], file: Path) -> SamplesReport
         kinds=run.generations,
         steps=tuple(_step(step, chosen.get(id(step), {}), texts) for step in steps),
         moments=tuple(
-            Moment(tuple(one.anchor for one in onsets[at]), onsets[at][0].title, at, _compared(picks, texts))
+            Moment(tuple(one.anchor for one in starts[at]), starts[at][0].title, at, _compared(picks, texts))
             for at, picks in moments.items()
             if picks
         ),
@@ -69,17 +68,6 @@ def _kinds(steps: Sequence[Step]) -> list[list[Step]]:
     """Steps of each kind."""
     names = dict.fromkeys(step.kind for step in steps)
     return [[step for step in steps if step.kind == name] for name in names]
-
-
-def _onsets(incidents: Iterable[Incident]) -> dict[int, list[Incident]]:
-    """Onset -> its incidents, for the worst few; remarks are none."""
-    found: dict[int, list[Incident]] = {}
-    for one in incidents:
-        if one.first is None or one.severity is Severity.INFO:
-            continue
-        if one.first in found or len(found) < MOMENTS:
-            found.setdefault(one.first, []).append(one)
-    return found
 
 
 def _shown(steps: Sequence[Step], onsets: Sequence[int]) -> list[Step]:

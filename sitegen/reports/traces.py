@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sitegen.model import Run
-from sitegen.reports import spantree
+from sitegen.model import Incident, Run
+from sitegen.reports import onsets, spantree
 from sitegen.reports.excerpts import Excerpt
 from sitegen.reports.tracecounts import Call, Counts
 from sitegen.reports.trajectories import (
+    Around,
     CallView,
     SpanView,
     TracesReport,
@@ -34,17 +35,21 @@ SHORT = 120
 _PARSED = 4 << 20  # characters of a result that is looked into
 _LONGEST = 200  # characters of a name
 
+Moment = tuple[
+    tuple[str, ...], str, str
+]  # anchors of incidents, trace before ("" = none), trace at the onset
 Choice = Mapping[str, tuple[str, ...]]  # trace -> roles
 
 
-def choose(run: Run, path: Path) -> TracesReport | None:
-    """The report on `path`, a traces.parquet; None where it holds nothing."""
+def choose(run: Run, incidents: Sequence[Incident], path: Path) -> TracesReport | None:
+    """The report on `path`, a traces.parquet; None where it holds nothing. `incidents` come worst first."""
     counts = Counts(path)
     facts = {each.trace: each for each in counts.traces()}
     if not facts or not run.traces:
         return None
     slowest, failed = counts.slowest()[:LISTED], counts.failed()[:LISTED]
-    chosen = _chosen(run.id, list(facts.values()), slowest, failed)
+    moments = _moments(incidents, list(facts.values()))
+    chosen = _chosen(run.id, list(facts.values()), moments, slowest, failed)
     anchors = {trace: f"t{number}" for number, trace in enumerate(chosen, 1)}
     room = _Room()
     rows = _rows(path, {trace: counts.rows(trace) for trace in chosen})
@@ -59,11 +64,33 @@ def choose(run: Run, path: Path) -> TracesReport | None:
         slowest=tuple(_call(each, anchors, "") for each in slowest),
         failed=tuple(_call(each, anchors, errors.get(each.row, "")) for each in failed),
         shown=shown,
+        around=tuple(Around(named, anchors.get(before, ""), anchors[at]) for named, before, at in moments),
     )
 
 
+def _moments(incidents: Sequence[Incident], traces: Sequence[TrajectoryFacts]) -> list[Moment]:
+    """Of the worst onsets the incidents, the trajectory before, and the one at or after it."""
+    steps: dict[int, TrajectoryFacts] = {}
+    for each in sorted(traces, key=lambda one: (one.validation, -one.errors)):
+        if each.step is not None:
+            steps.setdefault(each.step, each)
+    found = []
+    for onset, ones in onsets.worst(incidents).items():
+        last = max(onset if one.last is None else one.last for one in ones)
+        at = min((step for step in steps if onset <= step <= last), default=None)
+        before = max((step for step in steps if step < onset), default=None)
+        if at is not None:
+            named = tuple(one.anchor for one in ones)
+            found.append((named, "" if before is None else steps[before].trace, steps[at].trace))
+    return found
+
+
 def _chosen(
-    run: str, traces: Sequence[TrajectoryFacts], slow: Sequence[Call], failed: Sequence[Call]
+    run: str,
+    traces: Sequence[TrajectoryFacts],
+    moments: Sequence[Moment],
+    slow: Sequence[Call],
+    failed: Sequence[Call],
 ) -> Choice:
     """Trajectories by step, with all roles that each of them has."""
     roles: dict[str, list[str]] = {}
@@ -74,6 +101,9 @@ def _chosen(
                 held = roles.setdefault(trace, [])
                 held += [role] if role not in held else []
 
+    for _, before, at in moments:
+        take("before an incident", [before] if before else [])
+        take("at an incident", [at])
     place = {each.trace: at for at, each in enumerate(traces)}
     known = [each.step for each in traces if each.step is not None]
     for role, wanted, key in _ROLES:

@@ -42,6 +42,15 @@ class TrajectoryFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """Trajectories that show what an agent did when incidents began, by their anchors."""
+
+    incidents: tuple[str, ...]  # anchors
+    before: str  # the last one before the onset; "" = none
+    at: str  # the first one while one of the incidents lasted
+
+
+@dataclass(frozen=True, slots=True)
 class TrajectoryView:
     """A trajectory as shown; `roles` say why it was chosen."""
 
@@ -91,3 +100,4 @@ class TracesReport:
     slowest: tuple[CallView, ...]
     failed: tuple[CallView, ...]
     shown: tuple[TrajectoryView, ...]  # by step
+    around: tuple[Around, ...] = ()  # by badness

@@ -9,8 +9,12 @@ from sitegen.store import Store, has_log
 
 
 def missing(rule: Definition, run: Run, rows: RowData, store: Store) -> tuple[str, ...]:
-    """What the rule needs and the run did not log."""
-    return tuple(need for need in rule.needs if not _has(need, run, rows, store))
+    """What the rule needs and the run did not log; of several that would do, the first."""
+    return tuple(
+        need.partition("|")[0]
+        for need in rule.needs
+        if not any(_has(name, run, rows, store) for name in need.split("|"))
+    )
 
 
 def _has(need: str, run: Run, rows: RowData, store: Store) -> bool:

@@ -62,7 +62,12 @@ class Definition(Rule):
     card: Card
 
     @property
+    def wanted(self) -> frozenset[str]:
+        """All that `needs` names, alternatives apart."""
+        return frozenset(name for need in self.needs for name in need.split("|"))
+
+    @property
     def metrics(self) -> frozenset[str]:
         """Canonical metrics to load for this rule, its evidence included."""
         own = {self.metric} if self.metric else set()
-        return self.words | own | set(self.facts) | set(self.needs)
+        return self.words | own | set(self.facts) | self.wanted

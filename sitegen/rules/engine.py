@@ -275,7 +275,7 @@ class _Batch:
 
 def _shown(rule: Definition) -> set[str]:
     """Metrics whose rows the engine itself looks at."""
-    return {*rule.facts, *rule.needs, *([rule.metric] if rule.metric else [])}
+    return {*rule.facts, *rule.wanted, *([rule.metric] if rule.metric else [])}
 
 
 def _onset(incident: Incident) -> int:

@@ -60,7 +60,7 @@ KEYS: Mapping[str, tuple[Check, str]] = {
         lambda value: value in [grade.word for grade in Severity],
         '"info", "warning", "error" or "critical"',
     ),
-    "needs": (_is_texts, "a list of canonical metrics"),
+    "needs": (_is_texts, 'a list of canonical metrics; "a|b" is one of the two'),
     "persist": (_is_persist, "[k, m] with 1 <= k <= m"),
     "exit": (_is_count, "a number of rows, at least 1"),
     "mute": (lambda value: value in ("warmup", False), '"warmup" or false'),
@@ -142,10 +142,11 @@ def _metric_faults(card: Card) -> Iterator[Fault]:
     keys = {metric.key for metric in glossary().metrics}
     for setting, known in (("needs", keys | PSEUDO), ("facts", keys), ("metric", keys)):
         named = card.settings.values.get(setting, [])
-        for name in [named] if isinstance(named, str) else named if isinstance(named, list) else []:
-            if name not in known:
-                line = card.settings.line_of(setting)
-                yield card.fault(line, f'{setting}: unknown metric "{name}"{nearest(str(name), known)}')
+        for given in [named] if isinstance(named, str) else named if isinstance(named, list) else []:
+            for name in str(given).split("|") if setting == "needs" else [given]:
+                if name not in known:
+                    line = card.settings.line_of(setting)
+                    yield card.fault(line, f'{setting}: unknown metric "{name}"{nearest(str(name), known)}')
 
 
 def _section_faults(card: Card) -> Iterator[Fault]:

@@ -9,6 +9,7 @@ import orjson
 from sitegen.errors import Problem
 from sitegen.model import Incident, Leaderboard
 from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunReport, RunRow
+from sitegen.reports.trajectories import CallView, TracesReport
 
 VERSION = 1
 ROOT = "api/v1/"
@@ -29,8 +30,23 @@ def run(report: RunReport) -> dict[str, object]:
         "verdicts": {v.rule: str(v.outcome) for v in report.verdicts},
         "missing": {v.rule: list(v.missing) for v in report.verdicts if v.missing},
         "generations": [asdict(dumped) for dumped in report.run.generations],
+        "traces": None if report.traces is None else traces(report.traces),
         "problems": [problem(p) for p in report.problems],
     }  # fmt: skip
+
+
+def traces(found: TracesReport) -> dict[str, object]:
+    """What the trajectories that a run traced count to, its tools, and the calls to look at."""
+    return asdict(found.counts) | {
+        "tools": [asdict(tool) | {"success_rate": tool.rate} for tool in found.tools],
+        "failed_calls": [_call(call) for call in found.failed],
+        "slowest_calls": [_call(call) for call in found.slowest],
+    }
+
+
+def _call(found: CallView) -> dict[str, object]:
+    told: dict[str, object] = {"tool": found.tool, "step": found.step, "duration_s": found.duration_s}
+    return told | ({"error": found.error} if found.error else {})
 
 
 def run_row(row: RunRow) -> dict[str, object]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import orjson
 import pytest
 
 from sitegen.model import Page, Traced
-from sitegen.pages import traces
+from sitegen.pages import report_md, report_traces, traces
 from sitegen.reports.shapes import RunReport
 from sitegen.reports.trajectories import (
+    Around,
     CallView,
     SpanView,
     ToolView,
@@ -18,6 +20,7 @@ from sitegen.reports.trajectories import (
     TrajectoryView,
 )
 from sitegen.reports.visible import excerpt
+from sitegen.site import api
 from sitegen.site.rendering import renderer
 from sitegen.site.templates import environment
 from tests.pages import made_runs, made_samples, rendered
@@ -94,3 +97,30 @@ def test_the_run_page_leads_to_the_traces() -> None:
 
 def test_a_run_without_traces_has_no_such_page() -> None:
     assert traces.page(made_runs.ALL["sick"](), renderer(environment())) is None
+
+
+def test_an_incident_leads_to_the_trajectory_of_its_step_and_back() -> None:
+    run = report(span("4"))
+    assert run.traces is not None
+    found = replace(run, traces=replace(run.traces, around=(Around(("REW-03-1",), "", "t1"),)))
+    made = Outline(rendered.page(found).html)
+    assert "traces/#t1" in made.links and "What the agent did when it began" in made.text
+    back = Outline(page(found).html)
+    assert "../#REW-03-1" in back.links and "The first trajectory since REW-03-1 began." in back.text
+
+
+def test_the_report_has_the_tools_and_the_calls_to_look_at() -> None:
+    text = report_traces.section(report(span("4"), name="a|b", error="boom <b>"))
+    assert "| a\\|b | 12 | 70.0\u202f% | 3 | 4 ms | 1.5 s | 1\u202fm 15\u202fs |" in text
+    assert "Calls that failed:" in text and "| a\\|b | 3 | 250 ms | boom &lt;b&gt; |" in text
+    assert "Slowest calls:" in text
+    assert report_traces.section(made_runs.ALL["sick"]()) == ""
+    assert "## Traces" in report_md.document(report(span("4")))
+
+
+def test_the_document_of_a_run_has_them_as_data() -> None:
+    found = orjson.loads(api.run_document(report(span("4"))))["runs"][0]["traces"]
+    assert (found["traces"], found["calls"], found["failed"]) == (9, 12, 3)
+    assert found["tools"][0]["success_rate"] == 0.7 and found["tools"][0]["p95_s"] == 1.5
+    assert found["failed_calls"] == [{"tool": "T", "step": 3, "duration_s": 0.25, "error": "boom"}]
+    assert orjson.loads(api.run_document(made_runs.ALL["sick"]()))["runs"][0]["traces"] is None

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from sitegen import archive
+from sitegen.model import Incident
 from sitegen.reports import spantree, traces
 from sitegen.reports.trajectories import TracesReport
 from tests.ingest.mlflow import database
 from tests.ingest.traced import Rollout, Spoken, add, turn, whole
+from tests.reports.made import incident
 
 
-def report(folder: Path, *rollouts: Rollout) -> TracesReport:
+def report(folder: Path, *rollouts: Rollout, incidents: Sequence[Incident] = ()) -> TracesReport:
     connection = database(folder / "runs/agent/mlruns.db")
     add(connection, *rollouts)
     connection.close()
@@ -21,7 +24,7 @@ def report(folder: Path, *rollouts: Rollout) -> TracesReport:
     held = archive.Archive(folder / "home")
     file = held.traces("agent")
     assert file is not None
-    found = traces.choose(held.run("agent"), file)
+    found = traces.choose(held.run("agent"), incidents, file)
     assert found is not None
     return found
 
@@ -119,3 +122,35 @@ def test_a_page_full_of_text_stays_of_bounded_size(tmp_path: Path) -> None:
     ]
     assert sum(len(part.head) + len(part.tail) for part in parts) < 1.5 * traces.PAGE
     assert all(part.left_out for part in parts)
+
+
+def around(found: TracesReport) -> list[tuple[tuple[str, ...], str, str]]:
+    """Incidents with the traces before and at their onset."""
+    named = {one.anchor: one.facts.trace for one in found.shown} | {"": ""}
+    return [(each.incidents, named[each.before], named[each.at]) for each in found.around]
+
+
+def test_an_incident_leads_to_what_the_agent_did_before_and_when_it_began(tmp_path: Path) -> None:
+    rollouts = [whole(f"tr-{step}", turn(2), step=step) for step in range(10, 60, 10)]
+    failed = whole("bad", turn(2, "boom"), step=30)
+    validating = whole("val", turn(2, "boom"), step=20, validate=True)
+    one = incident("TRC-01", "warning", 25, last=40)
+    two = incident("REW-05", "warning", 25, last=60)
+    found = report(tmp_path, *rollouts, failed, validating, incidents=(one, two))
+    assert around(found) == [(("TRC-01-1", "REW-05-1"), "tr-20", "bad")]
+    roles = {each.facts.trace: each.roles for each in found.shown}
+    assert "at an incident" in roles["bad"] and "before an incident" in roles["tr-20"]
+
+
+def test_an_incident_that_no_trajectory_saw_leads_nowhere(tmp_path: Path) -> None:
+    rollouts = [whole(f"tr-{step}", turn(2), step=step) for step in (10, 20)]
+    short = incident("GRD-01", "warning", 12, last=14)
+    remark = incident("REW-05", "info", 10, last=20)
+    assert around(report(tmp_path, *rollouts, incidents=(short, remark))) == []
+
+
+def test_an_incident_from_the_first_traced_step_on_has_nothing_before(tmp_path: Path) -> None:
+    found = report(
+        tmp_path, whole("tr", turn(2), step=10), incidents=(incident("REW-05", "error", 5, last=20),)
+    )
+    assert around(found) == [(("REW-05-1",), "", "tr")]

@@ -1,0 +1,16 @@
+"""A browser for the tests of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.pages import browsing
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing.started() as found:
+        yield found
