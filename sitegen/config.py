@@ -53,6 +53,7 @@ class Config:
         templates: folder whose templates win over ours; they may extend `sitegen/<name>`.
         redact: what is taken out of every text besides, and which addresses stay.
         jobs: processes to use; None = one per core.
+        policy: whether pages carry a Content-Security-Policy that refuses scripts of others.
         previews: whether pages get a picture for links that unfold; None = where `site_url` is known, since
             such links name the picture in full.
         title: name of the site, from MkDocs' `site_name`.
@@ -69,6 +70,7 @@ class Config:
     redact: Redaction = ALWAYS
     jobs: int | None = None
     previews: bool | None = None
+    policy: bool = True
     title: str = "RL run archive"
     site_url: str = ""
 
@@ -262,5 +264,6 @@ _READERS = {
     "redact": _redact,
     "jobs": _jobs,
     "previews": _flag,
+    "policy": _flag,
     "title": _text,
 }

@@ -133,9 +133,14 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         return context
 
     def on_post_page(self, output: str, *, page: MkDocsPage, **_: Any) -> str:
-        """Drop the fragment again."""
+        """Say what the page may load and run, and drop the fragment again."""
+        guarded = self._guarded(output, page.content or "")
         page.content = ""
-        return output
+        return guarded
+
+    def on_post_template(self, output_content: str, *, template_name: str, **_: Any) -> str:
+        """The same for 404.html."""
+        return self._guarded(output_content, "") if template_name.endswith(".html") else output_content
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Files beside the pages, the search index, the list of all that was written."""
@@ -154,6 +159,9 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         """Leave the environment as it was."""
         if self.site is not None:
             self._restore()
+
+    def _guarded(self, html: str, fragment: str) -> str:
+        return sites.guarded(html, fragment) if self.settings.policy else html.replace(sites.PLACE, "", 1)
 
     def _failed(self, error: SitegenError) -> PluginError:
         self.failure = error

@@ -1,5 +1,6 @@
 """From an archive to pages and files; the one room that renders and writes a site."""
 
+from sitegen.site.csp import PLACE, guarded
 from sitegen.site.prepare import Site, prepare
 from sitegen.site.publish import Manifest, publish, write
 from sitegen.site.search import index, region
@@ -7,11 +8,13 @@ from sitegen.site.serve import serve
 from sitegen.site.templates import digest, environment, folder, has_charts
 
 __all__ = [
+    "PLACE",
     "Manifest",
     "Site",
     "digest",
     "environment",
     "folder",
+    "guarded",
     "has_charts",
     "index",
     "prepare",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from markupsafe import escape
 
 from sitegen.pages.runs import is_address
+from sitegen.site.csp import PLACE, guarded
 
 
 def redirects(aliases: Mapping[str, Iterable[str]], taken: Iterable[str]) -> dict[str, bytes]:
@@ -24,13 +25,14 @@ def redirects(aliases: Mapping[str, Iterable[str]], taken: Iterable[str]) -> dic
 
 def _page(run: str) -> bytes:
     target = escape(f"../{run}/")
-    return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Moved</title>\n'
+    html = (
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8">{PLACE}<title>Moved</title>\n'
         f'<link rel="canonical" href="{target}"><meta name="robots" content="noindex">\n'
         f"<script>location.replace({_js(run)}+location.hash)</script>\n"
         f'<meta http-equiv="refresh" content="1; url={target}">\n'
         f'<p>This run is now at <a href="{target}">{escape(run)}</a>.</p>\n'
-    ).encode()
+    )
+    return guarded(html).encode()
 
 
 def _js(run: str) -> str:

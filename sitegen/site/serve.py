@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-_RELOAD = b"""<script>
-(function () {
+_SCRIPT = "/.sitegen-reload.js"  # a file: pages allow no inline script
+_RELOAD = f'<script src="{_SCRIPT}"></script>\n'.encode()
+_WATCHES = b"""(function () {
   var seen;
   setInterval(function () {
     fetch("/.sitegen-build").then(function (answer) { return answer.text(); }).then(function (build) {
@@ -19,7 +20,6 @@ _RELOAD = b"""<script>
     }).catch(function () {});
   }, 2000);
 })();
-</script>
 """
 
 
@@ -116,6 +116,9 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/.sitegen-build":
             self._send(f"{self._state.started}-{self._state.number}".encode(), "text/plain")
+            return
+        if self.path == _SCRIPT:
+            self._send(_WATCHES, "text/javascript")
             return
         file = Path(self.translate_path(self.path))
         page = file / "index.html" if file.is_dir() and self.path.split("?")[0].endswith("/") else file

@@ -242,3 +242,19 @@ def test_a_thousand_rows_are_filtered_within_a_blink(tab: Tab) -> None:
     )
     assert visible_rows(tab) > 100
     assert milliseconds < 1000  # about 60 on an idle machine
+
+
+def test_a_script_that_slipped_into_a_page_does_not_run(built: mkdocs_plugin.Built, browser: Browser) -> None:
+    page = (built.folder / "runs/index.html").read_text()
+    evil = "<script>window.ran = 1</script><a href='javascript:window.ran=2'>slipped in</a>"
+    html = page.replace("<h1>", f"{evil}<h1>", 1)
+    assert evil in html
+    tab = browser.new_page()
+    refused: list[str] = []
+    tab.on("console", lambda one: refused.append(one.text))
+    tab.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
+    tab.goto("http://site.example/runs/")
+    tab.get_by_role("link", name="slipped in").click()
+    assert tab.evaluate("window.ran") is None
+    assert any("Content Security Policy" in text for text in refused)
+    tab.close()

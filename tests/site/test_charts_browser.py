@@ -67,8 +67,7 @@ class Tab:
 
     def open(self, run: str, query: str = "") -> Tab:
         self.page.goto(f"{self.origin}runs/{run}/{query}")
-        self.page.wait_for_function("document.documentElement.dataset.sgCharts")
-        assert self.page.evaluate("document.documentElement.dataset.sgCharts") == "alive"
+        expect(self.page.locator("html")).to_have_attribute("data-sg-charts", "alive")
         return self
 
     def chart(self, metric: str) -> Locator:
@@ -148,7 +147,7 @@ def test_dragging_zooms_all_charts_and_the_link_shows_it_again(tab: Tab) -> None
 def test_a_double_click_shows_all_steps_again(tab: Tab) -> None:
     score = tab.open("long", "?zoom=100..200").chart(SCORE)
     score.locator(".u-over").dblclick()
-    tab.page.wait_for_function("location.search === ''")
+    expect(tab.page).to_have_url(re.compile("/runs/long/$"))
 
 
 def test_without_javascript_the_drawings_are_there(browser: Browser, origin: str) -> None:
@@ -164,7 +163,6 @@ def test_without_the_data_the_drawings_stay(browser: Browser, origin: str) -> No
     page = browser.new_page()
     page.route("**/charts.bin", lambda route: route.fulfill(status=404, body=""))
     page.goto(f"{origin}runs/long/")
-    page.wait_for_function("document.documentElement.dataset.sgCharts")
-    assert page.evaluate("document.documentElement.dataset.sgCharts").startswith("still:")
+    expect(page.locator("html")).to_have_attribute("data-sg-charts", re.compile("^still:"))
     expect(page.locator("#overview svg.sg-svg").first).to_be_visible()
     page.close()
