@@ -13,9 +13,10 @@ from sitegen.model import Floats, Ints
 _ROOM = 24.0  # half px; closer outliers share a mark
 
 
-def triangles(steps: Ints, values: Floats, x: Floats, axis: Axis, height: int, unit: str) -> str:
-    """Triangles for values (n,) above or below the axis, at x (n,), in half px of the plot."""
-    units = axis.units(values)
+def triangles(
+    steps: Ints, values: Floats, units: Floats, x: Floats, axis: Axis, height: int, unit: str
+) -> str:
+    """Triangles for values (n,), `units` (n,) on the axis, above or below it, at x (n,), in half px of the plot."""
     above = _side(units > axis.hi, steps, values, x, "M{x} 0l-6 9h12z", 1.0, unit)
     below = _side(units < axis.lo, steps, values, x, f"M{{x}} {height}l-6-9h12z", -1.0, unit)
     return above + below

@@ -39,14 +39,25 @@ def pieces(breaks: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip([0, *cuts], [*cuts, len(breaks)], strict=True))
 
 
+class _Texts(dict[int, str]):
+    """Whole numbers as they follow one another in a path; a drawing has few, and writes each many times."""
+
+    def __missing__(self, number: int) -> str:
+        text = self[number] = f" {number}" if number >= 0 else str(number)
+        return text
+
+
+_TEXTS = _Texts()
+
+
 def _run(xs: Ints, ys: Ints) -> str:
     start = f"M{xs[0]} {ys[0]}"
     if xs.size == 1:
         return start + "h0"
-    deltas = np.empty(2 * (xs.size - 1), dtype=np.int64)
-    deltas[0::2] = np.diff(xs)
-    deltas[1::2] = np.diff(ys)
-    return f"{start}l{' '.join(map(str, deltas.tolist()))}".replace(" -", "-")
+    deltas = np.empty((xs.size - 1, 2), dtype=np.int64)
+    np.subtract(xs[1:], xs[:-1], out=deltas[:, 0])
+    np.subtract(ys[1:], ys[:-1], out=deltas[:, 1])
+    return f"{start}l{''.join(map(_TEXTS.__getitem__, deltas.ravel().tolist())).lstrip()}"
 
 
 def _whole(values: Floats) -> Ints:

@@ -22,12 +22,21 @@ class Plot:
 
     def x(self, steps: Ints) -> Floats:
         """Positions of `steps` (n,); the middle where there is only one step."""
-        if self.frame.first == self.frame.last:
-            return np.full(steps.size, self.width / 2)
-        scale_x = self.width / (self.frame.last - self.frame.first)
-        return np.asarray((steps - self.frame.first) * scale_x, dtype=np.float64)
+        return positions(steps, (self.frame.first, self.frame.last), self.width)
 
     def y(self, values: Floats) -> Floats:
         """Heights of finite `values` (n,), clipped to the border."""
-        share = (self.axis.hi - self.axis.units(values)) / (self.axis.hi - self.axis.lo)
+        return self.height_of(self.axis.units(values))
+
+    def height_of(self, units: Floats) -> Floats:
+        """As `y`, of values in axis units."""
+        share = (self.axis.hi - units) / (self.axis.hi - self.axis.lo)
         return np.asarray(np.clip(share, 0.0, 1.0) * self.height)
+
+
+def positions(steps: Ints, ends: tuple[int, int], width: int) -> Floats:
+    """Where `steps` (n,) lie on `width` from the first to the last of `ends`; the middle if those are the same."""
+    first, last = ends
+    if first == last:
+        return np.full(steps.size, width / 2)
+    return np.asarray((steps - first) * (width / (last - first)), dtype=np.float64)

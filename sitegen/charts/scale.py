@@ -38,6 +38,9 @@ class Axis:
 
 def within(values: Floats) -> Floats:
     """`values` (n,) as a picture can count with them: at most 1e300 in size, and 0 below 1e-300."""
+    sizes = np.abs(values)
+    if not (sizes > _HUGE).any() and not (sizes < _TINY).any():
+        return values
     clipped = np.clip(values, -_HUGE, _HUGE)
     return np.where(np.abs(clipped) < _TINY, 0.0, clipped)
 

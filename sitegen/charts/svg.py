@@ -128,18 +128,18 @@ def _curves(
     ]
     if live.any():
         steps, values = _rising(series.steps[live], series.values[live])
-        out.append(_line(steps, values, lost, plot, size))
-        out.append(triangles(steps, values, plot.x(steps), plot.axis, plot.height, unit))
+        course = buckets.course(steps, np.array([step for step, _ in lost], dtype=np.int64), plot, size)
+        units = plot.axis.units(values)
+        out.append(_line(buckets.columns(course, plot.height_of(units)), steps.size))
+        out.append(triangles(steps, values, units, course.x, plot.axis, plot.height, unit))
     return "".join(out)
 
 
-def _line(steps: Ints, values: Floats, lost: Sequence[tuple[int, str]], plot: Plot, size: Size) -> str:
-    breaks = buckets.gaps(steps, np.array([step for step, _ in lost], dtype=np.int64))
-    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size)
+def _line(cols: buckets.Columns, rows: int) -> str:
     line = f'<path class="sg-line" d="{paths.polyline(cols.x, cols.middle, cols.breaks)}"/>'
     if cols.banded:
         return f'<path class="sg-band" d="{paths.area(cols.x, cols.low, cols.high, cols.breaks)}"/>{line}'
-    if steps.size <= _DOTTED:
+    if rows <= _DOTTED:
         return f'{line}<path class="sg-points" d="{paths.dots(cols.x, cols.middle)}"/>'
     return line
 
@@ -156,8 +156,7 @@ def _fork(series: Series, of_segment: NDArray[np.bool_], plot: Plot, size: Size)
         dead = dead.copy()
         dead[np.flatnonzero(kept)[-1]] = True
     steps, values = _rising(series.steps[dead], series.values[dead])
-    breaks = buckets.gaps(steps, steps[:0])
-    cols = buckets.columns(plot.x(steps), plot.y(values), breaks, plot.width, size)
+    cols = buckets.columns(buckets.course(steps, steps[:0], plot, size), plot.y(values))
     x, y = np.repeat(cols.x, 2), np.column_stack((cols.low, cols.high)).ravel()
     breaks = np.column_stack((cols.breaks, np.zeros_like(cols.breaks))).ravel()
     if not cols.banded:

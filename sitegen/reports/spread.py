@@ -15,7 +15,7 @@ from sitegen.archive.processes import without_main
 #: Fewer runs than this are done before a second process has started.
 PARALLEL_FROM = 16
 THREADS = 2  # of a process that works alone
-_BATCH = 96  # enough runs to share the planning of queries, few enough for the memory of several processes
+_BATCH = 200  # enough runs to share the planning of queries, few enough for the memory of several processes
 
 S = TypeVar("S")
 R = TypeVar("R")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from sitegen.store import frames
 from sitegen.store.frames import Shelf
 
-#: 50 000 rows with every column that cards name are some 75 MB of tables, twice that while they are made;
+#: 60 000 rows with every column that cards name are some 90 MB of tables, twice that while they are made;
 #: several processes may hold such a portion.
-ROWS = 50_000
+ROWS = 60_000
 RUNS = 200
 
 
