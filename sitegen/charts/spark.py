@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -36,6 +37,13 @@ def spark(
     Returns:
         An `<svg>`, or empty Markup where there is no finite value.
     """
+    return _spark(tuple(values), tuple(marks), label, family)
+
+
+@lru_cache(maxsize=4096)  # every leaderboard shows the same sparks again
+def _spark(
+    values: tuple[float | None, ...], marks: tuple[tuple[float, str], ...], label: str, family: str
+) -> Markup:
     y = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     y = _thin(np.where(np.isfinite(y), y, np.nan))
     at = np.flatnonzero(~np.isnan(y))

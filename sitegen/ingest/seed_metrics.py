@@ -23,6 +23,7 @@ STEP_KEYS = (
 TIME_KEYS = ("time", "timestamp", "_timestamp", "ts", "wall_time", "datetime")
 PREFIX = re.compile(rb"^[^{\r\n]{0,80}?\[METRICS?\]\s*(?=\{)")
 _INFO = re.compile(rb"^[^\[{\r\n]{0,60}\[(?:INFO|WARNING|ERROR)\]", re.MULTILINE)
+_LEVELS = (b"[INFO]", b"[WARNING]", b"[ERROR]")
 _ERA = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100: a number outside is no Unix time
 
 
@@ -31,10 +32,11 @@ def sniff(path: str, head: bytes) -> bool:
 
     A file with `[INFO]` lines among them is the console's.
     """
-    if b"{" not in head[:4096] or _INFO.search(head):
+    if b"{" not in head[:4096] or (any(level in head for level in _LEVELS) and _INFO.search(head)):
         return False
-    bare = b"\n".join(PREFIX.sub(b"", line) for line in head.split(b"\n"))
-    found, looked = jsonl.objects(bare)
+    if b"[METRIC" in head:
+        head = b"\n".join(PREFIX.sub(b"", line) for line in head.split(b"\n"))
+    found, looked = jsonl.objects(head)
     return bool(found) and 2 * sum(map(_is_record, found)) >= looked
 
 

@@ -40,11 +40,13 @@ _WANDB_OWN = re.compile(
 )
 _YAML = re.compile(r"^(?:  )*[\w-]+:(?: [^\n]*)?$|^ *- ", re.MULTILINE)
 
+_CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\r\x1b\x08\x0c")  # no text has them
+
 
 def readable(head: bytes) -> str | None:
     """`head` as text; None for what is no text."""
     sample = head[:8192]
-    control = sum(byte < 32 and byte not in b"\t\n\r\x1b\x08\x0c" for byte in sample)
+    control = len(sample) - len(sample.translate(None, _CONTROL))
     if not head.strip() or control > max(8, len(sample) // 50):
         return None
     words = head.decode("utf-8", "replace")

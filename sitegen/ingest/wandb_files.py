@@ -35,7 +35,10 @@ def sniff(path: str, head: bytes) -> bool:
 
 
 def _is_config(head: bytes) -> bool:
-    return bool(_VALUE.search(head) and _CONFIG.search(head)) and not _SWANLAB.search(head)
+    if b"wandb_version: 1" not in head and b"_wandb:" not in head:
+        return False
+    marked = _CONFIG.search(head) is not None and _VALUE.search(head) is not None
+    return marked and _SWANLAB.search(head) is None
 
 
 def _is_requirements(path: str) -> bool:
@@ -43,13 +46,16 @@ def _is_requirements(path: str) -> bool:
 
 
 def _is_metadata(head: bytes) -> bool:
-    start = head.lstrip()[:1] == b"{"
-    return start and b'"os"' in head and b'"python"' in head and sum(mark in head for mark in _METADATA) >= 2
+    return _is_object(head) and b'"os"' in head and b'"python"' in head and sum(mark in head for mark in _METADATA) >= 2
+
+
+def _is_object(head: bytes) -> bool:
+    return head[:256].lstrip()[:1] == b"{"
 
 
 def _is_summary(path: str, head: bytes) -> bool:
     named = path.rpartition("/")[2] == "wandb-summary.json"
-    return head.lstrip()[:1] == b"{" and (named or (b'"_wandb"' in head and b'"runtime"' in head))
+    return _is_object(head) and (named or (b'"_wandb"' in head and b'"runtime"' in head))
 
 
 def read(source: Source) -> Iterator[Batch]:

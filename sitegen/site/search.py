@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 from markupsafe import Markup, escape
 from pagefind.service import get_executable
 
@@ -19,6 +20,7 @@ FOLDER = "pagefind"
 _UNUSED = ("pagefind-ui.*", "pagefind-modular-ui.*", "pagefind-component-ui.*", "pagefind-highlight.*")
 _TIMEOUT_S = 1800
 _IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_FIRST_IDEOGRAPH = 0x3040
 _MOST_PAIRS = 5000
 
 
@@ -44,6 +46,9 @@ def character_pairs(text: str) -> str:
     Pagefind takes such text for one long word and would find its beginning only. As metadata the pairs
     are found but never quoted; assets/search.js asks for pairs likewise.
     """
+    letters = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
+    if not (letters >= _FIRST_IDEOGRAPH).any():
+        return ""
     found = {run[at : at + 2] for run in _IDEOGRAPHS.findall(text) for at in range(len(run) - 1)}
     return " ".join(sorted(found)[:_MOST_PAIRS])
 
