@@ -16,7 +16,7 @@ _ROOM = 24.0  # half px; closer outliers share a mark
 def triangles(
     steps: Ints, values: Floats, units: Floats, x: Floats, axis: Axis, height: int, unit: str
 ) -> str:
-    """Triangles for values (n,), `units` (n,) on the axis, above or below it, at x (n,), in half px of the plot."""
+    """Triangles for values (n,), `units` (n,) on the axis, beyond its ends, at x (n,) in half px."""
     above = _side(units > axis.hi, steps, values, x, "M{x} 0l-6 9h12z", 1.0, unit)
     below = _side(units < axis.lo, steps, values, x, f"M{{x}} {height}l-6-9h12z", -1.0, unit)
     return above + below

@@ -82,7 +82,7 @@ def _course(rows: bytes, lost: bytes, ends: tuple[int, int], width: int, size: S
 
 
 def columns(course: Course, y: Floats) -> Columns:
-    """Values `y` (n,) >= 0 of the rows of `course`, already in the drawing's units and clipped to its height."""
+    """Columns of `y` (n,) >= 0, a value per row of `course` in the drawing's units, clipped to its height."""
     if not course.banded:
         return Columns(course.at, y, y, y, course.breaks, False)
     return Columns(

@@ -35,7 +35,7 @@ class Plot:
 
 
 def positions(steps: Ints, ends: tuple[int, int], width: int) -> Floats:
-    """Where `steps` (n,) lie on `width` from the first to the last of `ends`; the middle if those are the same."""
+    """Where `steps` (n,) lie on `width` between the two `ends`; the middle if those are the same."""
     first, last = ends
     if first == last:
         return np.full(steps.size, width / 2)

@@ -46,7 +46,8 @@ def _is_requirements(path: str) -> bool:
 
 
 def _is_metadata(head: bytes) -> bool:
-    return _is_object(head) and b'"os"' in head and b'"python"' in head and sum(mark in head for mark in _METADATA) >= 2
+    marked = b'"os"' in head and b'"python"' in head and sum(mark in head for mark in _METADATA) >= 2
+    return marked and _is_object(head)
 
 
 def _is_object(head: bytes) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sitegen.metrics import glossary
 from sitegen.store import facts
 from sitegen.store.connection import Connection, put, run_script, script, shut
-from sitegen.store.frames import NON_FINITE, VALIDATIONS, Frame, empty_raw
+from sitegen.store.frames import NON_FINITE, VALIDATIONS, Frame, empty_raw, text
 
 #: Spans of rules that ran before, for cards with `after`.
 SPANS: facts.Columns = (
@@ -56,10 +56,18 @@ def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
     put(connection, "log_lines", lines)
     for name in ("steps", "evals", "events"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
+    _number_runs(connection, frame)
     run_script(connection, "relations")
     connection.unregister("raw")
     for name in ("non_finite", "log_lines"):
         connection.execute(f"DROP TABLE {name}")
+
+
+def _number_runs(connection: Connection, frame: Frame) -> None:
+    """Type `run_id`: every window sorts by the run, and small numbers sort faster than names."""
+    names = sorted(set(frame.raw["run"].unique().to_pylist())) or [""]
+    connection.execute("DROP TYPE IF EXISTS run_id")
+    connection.execute(f"CREATE TYPE run_id AS ENUM ({', '.join(map(text, names))})")
 
 
 def _with_keys(non_finite: pa.Table) -> pa.Table:

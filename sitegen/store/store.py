@@ -175,7 +175,7 @@ class Store:
         self, cursor: Connection, sql: str, params: Mapping[str, object], seconds: float
     ) -> pa.Table:
         try:
-            return arrow_within(cursor, sql, params, seconds)
+            return _named(arrow_within(cursor, sql, params, seconds))
         except duckdb.OutOfMemoryException as error:
             raise RefusedError(1, str(self._too_large(error))) from None
         except duckdb.Error as error:
@@ -261,3 +261,14 @@ class Store:
         if self._lines is None:
             self._lines = {run: self._archive.log_lines(run) for run in self.runs}
         return self._lines
+
+
+def _named(rows: pa.Table) -> pa.Table:
+    """`rows` with runs by name: whoever asks need not know that tables number them."""
+    schema = pa.schema(
+        [
+            pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type)
+            for one in rows.schema
+        ]
+    )
+    return rows if schema.equals(rows.schema) else rows.cast(schema)

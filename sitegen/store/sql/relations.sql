@@ -41,7 +41,7 @@
 -- presets   run, preset: the sets of absolute bands the run is held against
 
 CREATE TABLE live AS
-SELECT run, row_number() OVER (PARTITION BY run ORDER BY step) AS row, * EXCLUDE (run, live, trains)
+SELECT run::run_id AS run, row_number() OVER (PARTITION BY run ORDER BY step) AS row, * EXCLUDE (run, live, trains)
 FROM (SELECT *, bool_or(trains) OVER (PARTITION BY run) AS any_trains FROM raw WHERE live)
 WHERE trains OR NOT any_trains;
 
