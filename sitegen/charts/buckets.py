@@ -115,7 +115,7 @@ def _medians(y: Floats, course: Course) -> Floats:
     key = np.sort(course.bucket * room + y)
     last = course.starts + course.ends - 1  # twice the middle place
     both = key[last // 2] + key[(last + 1) // 2]
-    return both / 2 - course.bucket[course.starts] * room
+    return np.asarray(both / 2 - course.bucket[course.starts] * room)
 
 
 def _smooth(middle: Floats, breaks: NDArray[np.bool_]) -> Floats:
