@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,13 @@ from sitegen.rules.answers import Answer
 from sitegen.rules.applicable import missing, silence
 from sitegen.rules.definition import Definition
 from sitegen.rules.incidents import Maker
+from sitegen.rules.moves import moves
 from sitegen.rules.presets import Asked
 from sitegen.rules.spans import Stretch, stretches
-from sitegen.store import Store, spans_table
+from sitegen.store import Store, moves_table, spans_table
 
 #: Changes whenever the same cards and rows could give other findings.
-engine_version = "1"
+engine_version = "2"
 
 #: Answers that may wait to be read.
 AHEAD = 3
@@ -120,6 +121,8 @@ class _Batch:
         second = [rule for rule in self.catalog if rule.kind == "incident" and rule.after]
         last = [rule for rule in self.catalog if rule.kind == "phase"]
         for rules in (first, second, last):
+            if any("moves" in rule.words for rule in rules):
+                self.store.put("moves", self._moves())
             for rule, table in self._answers(self._worth_asking(rules)):
                 if rule.kind == "phase":
                     self._phases_of(rule, table)
@@ -127,6 +130,17 @@ class _Batch:
                     self._incidents_of(rule, table)
             self.store.put("spans", spans_table(self.seen))
         return {run.id: self._of(run) for run in self.runs}
+
+    def _moves(self) -> pa.Table:
+        """Relation `moves`: where the score of each run goes from one level to another."""
+        scores = self.rows.metrics.get("score", np.zeros(0))
+        rows: list[tuple[object, ...]] = []
+        for run in self.runs:
+            found = moves(scores[self.rows.place(run.id)])
+            rows += [(run.id, *astuple(move), found.noise) for move in found.moves]
+            if not found.moves:
+                rows.append((run.id, None, None, None, None, found.noise))
+        return moves_table(rows)
 
     def _worth_asking(self, rules: Iterable[Definition]) -> list[Definition]:
         """Rules that some run has everything for. The others are not applicable, and cost nothing."""

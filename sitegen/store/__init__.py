@@ -3,7 +3,7 @@
 from sitegen.store.facts import has_log
 from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations, stride
 from sitegen.store.portion import portions
-from sitegen.store.relations import columns, keys_for, presets_table, spans_table
+from sitegen.store.relations import columns, keys_for, moves_table, presets_table, spans_table
 from sitegen.store.store import RefusedError, Store
 from sitegen.store.verify import Answers, verify
 
@@ -18,6 +18,7 @@ __all__ = [
     "has_log",
     "keys_for",
     "main_validations",
+    "moves_table",
     "portions",
     "presets_table",
     "spans_table",

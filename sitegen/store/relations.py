@@ -27,8 +27,17 @@ SPANS: facts.Columns = (
 )
 #: Sets of absolute bands that each run is held against.
 PRESETS: facts.Columns = (("run", pa.string()), ("preset", pa.string()))
+#: Moves of the score from one level to another, for cards about phases.
+MOVES: facts.Columns = (
+    ("run", pa.string()),
+    ("first_row", pa.int64()),
+    ("last_row", pa.int64()),
+    ("before", pa.float64()),
+    ("after", pa.float64()),
+    ("noise", pa.float64()),
+)
 #: Relations that the rule engine fills; empty until then.
-OF_ENGINE: Mapping[str, facts.Columns] = {"spans": SPANS, "presets": PRESETS}
+OF_ENGINE: Mapping[str, facts.Columns] = {"spans": SPANS, "presets": PRESETS, "moves": MOVES}
 #: Names a relation may not use: they are what a card answers.
 ANSWERS = frozenset({"value", "threshold", "hit", "hold", "severity"})
 
@@ -41,6 +50,11 @@ def spans_table(rows: Iterable[facts.Row]) -> pa.Table:
 def presets_table(rows: Iterable[facts.Row]) -> pa.Table:
     """Relation `presets` from (run, preset)."""
     return facts.table(PRESETS, rows)
+
+
+def moves_table(rows: Iterable[facts.Row]) -> pa.Table:
+    """Relation `moves` from rows in the order of MOVES."""
+    return facts.table(MOVES, rows)
 
 
 def macros(connection: Connection) -> None:

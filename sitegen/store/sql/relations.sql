@@ -38,6 +38,9 @@
 -- segments  run, number, first, last, rows, source, reason        config    run, key, setting (text)
 -- problems  run, path, line, kind, message                        summary   run, metric, name, n, first, last, min, max, …
 -- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, grade (1 info - 4 critical), open
+-- moves     for cards of phases: where the score goes from one level to another, looked at as a whole: run, first_row,
+--           last_row, before, after (the levels), noise (sd of a row). A bent move begins and ends 7.5 % inside its
+--           height. A run whose score stays has one row, with noise alone
 -- presets   run, preset: the sets of absolute bands the run is held against
 
 CREATE TABLE live AS
