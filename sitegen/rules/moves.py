@@ -1,7 +1,7 @@
 """Moves of a score from one level to another: where each begins and ends.
 
-A curve is compared as a whole with rises of many shapes (`shapes`), which averages its noise over all its rows;
-a slope in a window has the noise of the window, and finds the ends of an S late. Where one move leaves more
+A curve is compared as a whole with rises of many shapes (`shapes`), which averages its noise over all rows; a
+slope in a window has the noise of the window, and finds the ends of an S late. Where one move leaves more
 than noise, the curve is cut in two and each part is looked at for itself.
 """
 
