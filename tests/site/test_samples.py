@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from sitegen import mkdocs_plugin
-from tests.pages.test_run_browser import CONTRAST
+from tests.pages.browsing import CONTRAST
 from tests.site.conftest import build
 
 FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
