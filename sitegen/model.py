@@ -158,7 +158,7 @@ class TraceSpan:
     name: str  # as traced: "CalcTool.execute"
     kind: str  # "agent", "llm", "tool", "parser", "other"
     start_s: float | None  # Unix seconds
-    duration_s: float | None  # None = it has no end
+    duration_s: float | None  # None = it has no end, or its tracer keeps no times
     status: str  # "ok", "error", "open" (no end), "unset"
     arguments: str  # JSON or text, as traced
     result: str
@@ -181,7 +181,7 @@ class Batch:
     facts: Mapping[str, str] = field(default_factory=dict)  # e.g. "verl_version", "commit", "command"
     problems: tuple[Problem, ...] = ()
     samples: tuple[Sample, ...] = ()
-    spans: tuple[TraceSpan, ...] = ()  # those of one trace follow each other
+    spans: tuple[TraceSpan, ...] = ()
 
 
 # --- a run in the archive ------------------------------------------------------------------

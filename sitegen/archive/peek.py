@@ -54,7 +54,7 @@ def peek(source: Source, form: Format) -> Peek:
             if batch.rows is not None and len(batch.rows.steps):
                 first = int(batch.rows.steps[0]) if first is None else first
                 _take(batch.rows, steps)
-            traced = traced or bool(batch.spans)
+            traced = traced or (bool(batch.spans) and not steps)
             if len(steps) >= RECORDS or traced:
                 break
     except Exception:  # noqa: S110 - any fault shows up when the source is read in full

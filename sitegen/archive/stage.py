@@ -16,7 +16,7 @@ from sitegen.archive.traces import TraceFile
 from sitegen.errors import Problem
 from sitegen.ingest import Format, Mangling, Store, by_name, generations
 from sitegen.ingest.source import Source, SourceRefused
-from sitegen.model import Batch, Floats, Ints, LogLine, Rows, Sample, SourceFile
+from sitegen.model import Batch, Floats, Ints, LogLine, Rows, Sample, SourceFile, TraceSpan
 from sitegen.redact import redact, redact_name, redact_value
 
 MAX_LINES = 20_000  # log lines kept per source: the first half and the last half
@@ -127,16 +127,16 @@ def _internal(path: str, name: str, error: Exception) -> Problem:
 
 @dataclass
 class Span:
-    """How many generations a source holds, and of which steps."""
+    """How many generations or spans a source holds, and of which steps."""
 
     n: int = 0
     first: int | None = None
     last: int | None = None
 
-    def add(self, samples: Sequence[Sample]) -> None:
-        """Count samples."""
-        self.n += len(samples)
-        steps = [each.step for each in samples if each.step is not None]
+    def add(self, found: Sequence[Sample] | Sequence[TraceSpan]) -> None:
+        """Count some."""
+        self.n += len(found)
+        steps = [each.step for each in found if each.step is not None]
         if steps:
             self.first = min(steps) if self.first is None else min(self.first, *steps)
             self.last = max(steps) if self.last is None else max(self.last, *steps)
@@ -151,7 +151,7 @@ class _Taking:
     original: Callable[[str], str] = str  # see `_original`
     copies: bool = False  # samples that other sources may hold as well
     generations: Span = field(default_factory=Span)
-    spans: int = 0  # of traces
+    spans: Span = field(default_factory=Span)  # of traces
     rows: list[tuple[Rows, int]] = field(default_factory=list)
     head: list[LogLine] = field(default_factory=list)
     tail: list[LogLine] = field(default_factory=list)
@@ -171,7 +171,7 @@ class _Taking:
         for line in batch.log_lines:
             self._line(replace(line, text=self._clean(line.text)))
         if batch.spans and self.traces is not None:
-            self.spans += len(batch.spans)
+            self.spans.add(batch.spans)
             self.secrets += self.traces.add(self.path, batch.spans)
         if batch.samples and self.samples is not None:
             self.generations.add(batch.samples)
@@ -230,9 +230,9 @@ class _Taking:
         records = _records(self.rows)
         n = len(records.steps)
         first, last = (int(records.steps[0]), int(records.steps[-1])) if n else (None, None)
-        if self.generations.n:
-            n, first, last = self.generations.n, self.generations.first, self.generations.last
-        n = n or self.spans
+        for found in (self.generations, self.spans):
+            if not n:  # a log that holds them as well is counted by its records
+                n, first, last = found.n, found.first, found.last
         file = SourceFile(self.path, name, size, sha, n, first, last)
         lines = tuple(self.head + self.tail)
         return Staged(file, records, lines, self.config, self.facts, tuple(self.problems))

@@ -55,17 +55,25 @@ class _Calls:
     ok: int = 0
     failed: int = 0
     n: int = 0
+    timed: int = 0
     seconds: float = 0.0
 
     def add(self, each: TraceSpan) -> None:
         self.n += 1
         self.ok += each.status in ("ok", "unset")
         self.failed += each.status == "error"
+        self.timed += each.duration_s is not None
         self.seconds += each.duration_s or 0.0
+
+    @property
+    def time(self) -> float | None:
+        """Seconds of all calls; None where a tracer kept no times."""
+        return self.seconds if self.timed or not self.n else None
 
     def values(self, prefix: str, calls: str, time: str, rate: str) -> Iterator[tuple[str, float]]:
         yield prefix + calls, float(self.n)
-        yield prefix + time, self.seconds
+        if self.time is not None:
+            yield prefix + time, self.time
         if self.ok + self.failed:  # of a call without an end nobody knows
             yield prefix + rate, self.ok / (self.ok + self.failed)
 
@@ -75,17 +83,17 @@ class _Step:
     """What the traces of one step count to."""
 
     traces: int = 0
-    turns: int = 0
-    generating: float = 0.0
+    turns: _Calls = field(default_factory=_Calls)
     calls: _Calls = field(default_factory=_Calls)
     tools: dict[str, _Calls] = field(default_factory=dict)
 
     def values(self, prefix: str) -> dict[str, float]:
         found = {
             f"{prefix}count": float(self.traces),
-            f"{prefix}turns": float(self.turns),
-            f"{prefix}generate_time_s": self.generating,
+            f"{prefix}turns": float(self.turns.n),
         }
+        if self.turns.time is not None:
+            found[f"{prefix}generate_time_s"] = self.turns.time
         found |= self.calls.values(prefix, "tool_calls", "tool_time_s", "tool_success_rate")
         for tool, calls in self.tools.items():
             found |= calls.values(f"{prefix}tool/{tool}/", "calls", "time_s", "success_rate")
@@ -117,8 +125,7 @@ class Tally:
         if step is None:
             return
         if each.kind == "llm":
-            step.turns += 1
-            step.generating += each.duration_s or 0.0
+            step.turns.add(each)
         elif tool is not None:
             step.calls.add(each)
             name = _word(tool)

@@ -33,6 +33,7 @@ from sitegen.ingest import (
     trackio,
     wandb_files,
     wandb_log,
+    weave_calls,
 )
 from sitegen.ingest.source import Member, Part, Source, SourceRefused, SourceTooLarge
 from sitegen.model import Batch
@@ -112,6 +113,7 @@ FORMATS: tuple[Format, ...] = (
     mlflow_db,
     mlflow_files,
     mlflow_tracefiles,
+    weave_calls,
     trackio,
     clearml,
     swanlab,

@@ -69,7 +69,7 @@ def made(about: About, raw: Json, columns: Json | None = None) -> TraceSpan:
         span=_id(_first(given.get("span"), context.get("span_id"), raw.get("span_id"))) or "",
         parent=_id(_first(given.get("parent"), raw.get("parent_span_id"), raw.get("parent_id"))),
         name=name,
-        kind=_kind(name, _plain(_decoded(attributes.get("mlflow.spanType"))) or _plain(given.get("type"))),
+        kind=kind_of(name, _plain(_decoded(attributes.get("mlflow.spanType"))) or _plain(given.get("type"))),
         start_s=begun,
         duration_s=_duration(start, end) if begun is not None else None,
         status=_status(raw, given, _seconds(end) is not None),
@@ -80,7 +80,7 @@ def made(about: About, raw: Json, columns: Json | None = None) -> TraceSpan:
     )
 
 
-def _kind(name: str, stated: str) -> str:
+def kind_of(name: str, stated: str) -> str:
     """By the type that the tracer states, else by verl's names; verl states UNKNOWN."""
     if stated.upper() in _TYPES:
         return _TYPES[stated.upper()]

@@ -1,7 +1,7 @@
 """Trackio's database (`<project>.db`): a record of metrics per row as JSON, each run a source of its own.
 
 NaN and infinities are texts in the JSON. Nothing is lost, repeated steps included. What verl sends of its
-validations is in the table `traces`, which files below `traces/` repeat.
+validations, and of rollouts that it traces, is in the table `traces`, which files below `traces/` repeat.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from sitegen.errors import Problem
-from sitegen.ingest import generations, jsonl, samples, settings, sqlite
+from sitegen.ingest import generations, jsonl, samples, settings, sqlite, trackio_rollouts
 from sitegen.ingest.conversation import SOURCE, said
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.source import Part, Source, SourceRefused
-from sitegen.model import Batch, Sample
+from sitegen.model import Batch, Sample, TraceSpan
 
 NAME = "trackio"
 _NEEDED = {"run_name", "step", "metrics"}
@@ -53,8 +53,12 @@ def parts(source: Source) -> tuple[Part, ...]:
     try:
         with sqlite.opened(source) as connection:
             key = _key(connection)
-            asked = f"SELECT {key}, run_name FROM metrics GROUP BY 1 ORDER BY min(rowid)"  # noqa: S608 - ours
-            return tuple(Part(str(run), str(name)) for run, name in connection.execute(asked))
+            found: dict[str, str] = {}  # a worker that only traces is a run of its own there
+            for table in ("metrics", *(["traces"] if key in sqlite.columns(connection, "traces") else [])):
+                asked = f"SELECT {key}, run_name FROM {table} GROUP BY 1 ORDER BY min(rowid)"  # noqa: S608 - ours
+                for run, name in connection.execute(asked):
+                    found.setdefault(str(run), str(name))
+            return tuple(Part(run, name) for run, name in found.items())
     except (sqlite3.Error, SourceRefused, OSError):
         return ()
 
@@ -84,7 +88,7 @@ def read(source: Source) -> Iterator[Batch]:
         before = sqlite.state(source)
         with sqlite.opened(source) as connection:
             for batch in _Run(connection, source).batches():
-                kept = kept or batch.rows is not None or bool(batch.samples)
+                kept = kept or batch.rows is not None or bool(batch.samples or batch.spans)
                 yield batch
         if sqlite.state(source) != before:
             yield Batch(problems=(sqlite.changing(source.path),))
@@ -139,25 +143,40 @@ class _Run:
                 (self.source.part,),
             )
 
-    def validations(self) -> Iterator[Batch]:
-        """Samples of validations among the traces, and how many traces are none."""
-        held: list[Sample] = []
+    def traced(self) -> Iterator[Batch]:
+        """Samples of validations and rollouts among the traces, and how many traces are neither."""
+        samples: list[Sample] = []
+        spans: list[TraceSpan] = []
         others = size = 0
         for row, step, messages, metadata in self.traces():
-            try:
-                record = said(jsonl.loads(_bytes(messages)), about := jsonl.loads(_bytes(metadata)))
-            except ValueError:
+            found = self._trace(_line(row), jsonl.whole(step), messages, metadata)
+            if isinstance(found, Sample):
+                samples.append(found)
+                size += len(found.input) + len(found.output)
+            elif isinstance(found, TraceSpan):
+                spans.append(found)
+                size += len(found.arguments) + len(found.result) + len(found.error)
+            else:
                 others += 1
-                continue
-            if not isinstance(about, dict) or about.get("source") != SOURCE:
-                others += 1
-                continue
-            held.append(generations.sample(record, _line(row), generations.VALIDATION, jsonl.whole(step)))
-            size += len(held[-1].input) + len(held[-1].output)
             if size > _BATCH:
-                yield Batch(samples=tuple(held))
-                held, size = [], 0
-        yield Batch(samples=tuple(held), problems=(_unread(self.source.path, others),) if others else ())
+                yield Batch(samples=tuple(samples), spans=tuple(spans))
+                samples, spans, size = [], [], 0
+        problems = (_unread(self.source.path, others),) if others else ()
+        yield Batch(samples=tuple(samples), spans=tuple(spans), problems=problems)
+
+    def _trace(
+        self, row: int, step: int | None, messages: object, metadata: object
+    ) -> Sample | TraceSpan | None:
+        try:
+            spoken, about = jsonl.loads(_bytes(messages)), jsonl.loads(_bytes(metadata))
+            if isinstance(about, dict) and trackio_rollouts.is_rollout(about):
+                return trackio_rollouts.span(self.source.part, row, step, spoken, about)
+            record = said(spoken, about)
+        except ValueError:
+            return None
+        if not isinstance(about, dict) or about.get("source") != SOURCE:
+            return None
+        return generations.sample(record, row, generations.VALIDATION, step)
 
     def batches(self) -> Iterator[Batch]:
         """Facts and configuration, rows, samples, and what could not be read."""
@@ -169,7 +188,7 @@ class _Run:
         for batch in samples.batches(self._records(faults), faults):
             any_rows = True
             yield batch
-        yield from self.validations()
+        yield from self.traced()
         problems = faults.problems()
         if self.error is not None:
             problems = (*problems, sqlite.damaged(self.source.path, self.error, any_rows))
@@ -178,14 +197,21 @@ class _Run:
 
     def _facts(self, config: dict[str, object]) -> dict[str, str]:
         facts = {fact: str(config[key]) for key, fact in _FACTS.items() if config.get(key)}
-        name = self.connection.execute(
-            f"SELECT run_name FROM metrics WHERE {_key(self.connection)} = ? LIMIT 1",  # noqa: S608 - ours
-            (self.source.part,),
-        ).fetchone()
-        if name and name[0]:
-            facts |= {"title": str(name[0]), "experiment": str(name[0])}
+        if name := self._name():
+            facts |= {"title": name, "experiment": name}
         facts["project"] = self.source.whole.rpartition("/")[2].removesuffix(".db")
         return facts | {"run_id": self.source.part}
+
+    def _name(self) -> str:
+        """What people call the run, "" where nobody does."""
+        key = _key(self.connection)
+        for table in ("metrics", "traces"):
+            if {key, "run_name"} <= sqlite.columns(self.connection, table):
+                asked = f"SELECT run_name FROM {table} WHERE {key} = ? LIMIT 1"  # noqa: S608 - ours
+                found = self.connection.execute(asked, (self.source.part,)).fetchone()
+                if found and found[0]:
+                    return str(found[0])
+        return ""
 
     def _records(self, faults: Faults) -> Iterator[samples.Record]:
         try:
@@ -205,7 +231,7 @@ class _Run:
 
 
 def _unread(path: str, traces: int) -> Problem:
-    what = f"{traces} traces that are no validation samples were recognised and are not read"
+    what = f"{traces} traces that are neither validation samples nor verl's rollouts are not read"
     return Problem(path, None, "unsupported", what)
 
 

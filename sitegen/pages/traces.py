@@ -243,7 +243,7 @@ def _span(one: SpanView, turn: int, whole: float | None) -> Shown:
         style="error" if bad else one.kind,
         depth=min(one.depth, _DEEP),
         turn=turn,
-        took=seconds(one.duration_s) if one.duration_s is not None else "no end",
+        took=_took(one),
         bad=bad,
         note=one.note,
         bar=_bar(one, whole),
@@ -251,6 +251,12 @@ def _span(one: SpanView, turn: int, whole: float | None) -> Shown:
         result=_part(one.result),
         error=_part(one.error),
     )
+
+
+def _took(one: SpanView) -> str:
+    if one.duration_s is None:
+        return "no end" if one.status == "open" else "not timed"
+    return seconds(one.duration_s)
 
 
 def _bar(one: SpanView, whole: float | None) -> Bar | None:

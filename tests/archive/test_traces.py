@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 
 from sitegen import archive
 from sitegen.model import Traced
-from tests.archive.conftest import Made
+from tests.archive.conftest import Made, curve
 from tests.ingest.mlflow import Kept, database
+from tests.ingest.test_trackio import operation, project, traced
+from tests.ingest.test_weave_calls import call
 from tests.ingest.traced import Rollout, Spoken, add, artifact, turn, whole
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
@@ -52,6 +55,29 @@ def test_tool_calls_are_counted_by_step_and_tool(made: Made) -> None:
     assert counted(made, "traces/tool_time_s") == {1: pytest.approx(0.6), 2: pytest.approx(0.2)}
     assert counted(made, "traces/val/tool_success_rate") == {2: 0}
     assert made.run().traces == (Traced(3, 13, 5, 2, 1, 2),)
+
+
+def test_an_export_of_weave_joins_the_run_that_its_calls_name(made: Made) -> None:
+    config = "{'trainer': {'project_name': 'p', 'experiment_name': 'agent'}}"
+    made.console("agent/train.log", [config, *curve(1, 6)])
+    lines = [
+        call("c1"),
+        call("c2", "CalcTool.execute", "c1"),
+        call("c3", "CalcTool.execute", "c1", exception="boom"),
+    ]
+    made.file("agent/weave.jsonl", "".join(json.dumps(each) + "\n" for each in lines))
+    assert made.run().traces == (Traced(1, 3, 2, 1, 3, 3),)
+    assert made.run().formats == ("console", "weave")
+    assert counted(made, "traces/tool_success_rate") == {3: 0.5}
+
+
+def test_a_tracer_without_times_counts_no_seconds(made: Made) -> None:
+    connection = project(made.runs / "p.db", {"a": [(step, values) for step, values in curve(1, 6)]})
+    traced(connection, *map(operation, ("Server.generate", "CalcTool.execute", "ToolAgentLoop.run")))
+    connection.close()
+    assert counted(made, "traces/tool_calls") == {3: 1}
+    assert not [name for name in made.archive.series(made.run().id) if name.endswith("time_s")]
+    assert made.run().sources[0].records == 6
 
 
 def test_a_call_without_an_end_is_neither_success_nor_failure(made: Made) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from sitegen.ingest import trackio
 from sitegen.ingest.source import Source
+from sitegen.model import TraceSpan
 from tests.ingest.reading import Reading, gathered
 
 SCHEMA = """
@@ -187,3 +188,92 @@ def test_validation_samples_are_in_the_table_of_traces(tmp_path: Path) -> None:
         trackio.digest(source(tmp_path / "math.db", "b")),
     )
     assert before[0] != after[0] and before[1] == after[1]
+
+
+ROLLOUTS = """
+CREATE TABLE traces (
+    id TEXT PRIMARY KEY, run_id TEXT NOT NULL, timestamp TEXT NOT NULL, run_name TEXT NOT NULL,
+    step INTEGER NOT NULL, key TEXT NOT NULL, trace_index INTEGER, messages TEXT NOT NULL,
+    metadata TEXT NOT NULL, search_text TEXT NOT NULL, spans TEXT NOT NULL DEFAULT '[]');
+"""
+
+
+def operation(op: str, sample: int = 0, error: str = "", **more: object) -> dict[str, object]:
+    """What verl says of an operation that it traced."""
+    about: dict[str, object] = {"op": op, "backend": "trackio", "experiment_name": "a", "step": 3}
+    about |= {"sample_index": sample, "rollout_n": 1, "validate": False, "inputs": {"x": 1}}
+    return about | ({"status": "error", "exception_type": error} if error else {"status": "success"}) | more
+
+
+def traced(connection: sqlite3.Connection, *operations: dict[str, object], run: str = "a") -> None:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'traces'").fetchone():
+        connection.executescript(ROLLOUTS)
+    for about in operations:
+        said = {"exception_type": about.get("exception_type"), "exception": "sandbox is down"}
+        spoken = about.pop(
+            "messages", [{"role": "system", "content": f"verl rollout trace operation: {about}"}]
+        )
+        messages = [*spoken, {"role": "assistant", "content": json.dumps(said)}]  # type: ignore[misc]
+        n = connection.execute("SELECT count(*) FROM traces").fetchone()[0]
+        row = (str(n), run, TIME.format(1), run.upper(), 9, f"rollout_trace/{about.get('op')}",
+               json.dumps(messages), json.dumps(about))  # fmt: skip
+        connection.execute("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, NULL, ?, ?, '', '[]')", row)
+    connection.commit()
+
+
+def spans(file: Path, part: str = "a") -> list[TraceSpan]:
+    return [each for batch in trackio.read(source(file, part)) for each in batch.spans]
+
+
+def test_operations_of_one_answer_are_one_trajectory(tmp_path: Path) -> None:
+    connection = project(tmp_path / "math.db", {"a": [(1, {"loss": 0.5})]})
+    calls = [operation("CalcTool.execute", s, output=[{"text": "4"}, 0.5, {}]) for s in (0, 1)]
+    loops = [operation("ToolAgentLoop.run", s, output={"response_text": "so 4"}) for s in (0, 1)]
+    traced(connection, *calls, *loops)
+    connection.close()
+    found = spans(tmp_path / "math.db")
+    assert [(each.name, each.kind, each.step, each.sample, each.rollout) for each in found] == [
+        ("CalcTool.execute", "tool", 3, 0, 1), ("CalcTool.execute", "tool", 3, 1, 1),
+        ("ToolAgentLoop.run", "agent", 3, 0, 1), ("ToolAgentLoop.run", "agent", 3, 1, 1),
+    ]  # fmt: skip
+    assert len({each.trace for each in found}) == 2
+    assert [each.parent for each in found[:2]] == [each.span for each in found[2:]]
+    assert (found[0].status, found[0].arguments) == ("ok", '{"x": 1}')
+    assert found[0].result == '[{"text": "4"}, 0.5, {}]'
+    assert found[0].start_s is found[0].duration_s is None  # Trackio keeps no times
+
+
+def test_messages_that_went_in_are_among_the_arguments(tmp_path: Path) -> None:
+    connection = project(tmp_path / "math.db", {"a": [(1, {"loss": 0.5})]})
+    traced(connection, operation("ToolAgentLoop.run", messages=[{"role": "user", "content": "2+2?"}]))
+    connection.close()
+    (found,) = spans(tmp_path / "math.db")
+    assert found.arguments == '{"messages": [{"role": "user", "content": "2+2?"}], "x": 1}'
+
+
+def test_an_operation_that_raised_tells_its_exception(tmp_path: Path) -> None:
+    connection = project(tmp_path / "math.db", {"a": [(1, {"loss": 0.5})]})
+    traced(connection, operation("CalcTool.execute", error="RuntimeError"))
+    connection.close()
+    (found,) = spans(tmp_path / "math.db")
+    assert (found.status, found.error, found.result) == ("error", "RuntimeError: sandbox is down", "")
+
+
+def test_a_worker_that_only_traces_is_a_part_called_like_the_run(tmp_path: Path) -> None:
+    connection = project(tmp_path / "math.db", {"a": [(1, {"loss": 0.5})]})
+    traced(connection, operation("ToolAgentLoop.run"), run="w")
+    connection.close()
+    assert [(part.name, part.called) for part in trackio.parts(source(tmp_path / "math.db"))] == [
+        ("a", "A"), ("w", "W"),
+    ]  # fmt: skip
+    assert [each.name for each in spans(tmp_path / "math.db", "w")] == ["ToolAgentLoop.run"]
+
+
+def test_traces_of_anything_else_are_told(tmp_path: Path) -> None:
+    connection = project(tmp_path / "math.db", {"a": [(1, {"loss": 0.5})]})
+    traced(connection, {"mine": True})
+    connection.close()
+    problems = found(tmp_path / "math.db").problems
+    assert [p.message for p in problems] == [
+        "1 traces that are neither validation samples nor verl's rollouts are not read"
+    ]

@@ -84,8 +84,15 @@ def test_a_failed_call_is_marked_by_a_word_and_shows_its_error() -> None:
 
 
 def test_a_span_without_an_end_or_a_place_says_so() -> None:
-    text = Outline(page(report(span("4", duration_s=None, note="its parent is gone"))).html).text
-    assert "no end (its parent is gone)" in text
+    lost = span("4", duration_s=None, status="open", note="its parent is gone")
+    assert "no end (its parent is gone)" in Outline(page(report(lost)).html).text
+
+
+def test_a_span_whose_tracer_keeps_no_times_says_so() -> None:
+    text = Outline(page(report(span("4", start_s=None, duration_s=None))).html).text
+    assert "T.execute tool call not timed" in text and "no end" not in text.lower().replace(
+        "no end median", ""
+    )
 
 
 def test_the_run_page_leads_to_the_traces() -> None:
