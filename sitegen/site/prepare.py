@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,10 +15,12 @@ from sitegen.pages import chart_data
 from sitegen.reports.shapes import ArchiveReport
 from sitegen.site import api, badges, cross, downloads, feeds, llms, previews, rendering
 from sitegen.site.addresses import Addresses
-from sitegen.site.publish import Content
+from sitegen.site.publish import Content, Derived
 from sitegen.site.redirects import redirects
 from sitegen.site.rendering import RunEntry, renderer
 from sitegen.site.templates import digest, environment
+
+_CSV = "csv"  # room of the cache: SHA-256 of what steps.csv of a run holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def prepare(
     for run, entry in drawn.entries(say):
         pages += [replace(page, html="") for page in (entry.page, *entry.more)]
         aliases[run] = entry.aliases
-        files |= _run_files(archive.steps(run), run, drawn)
+        files |= _run_files(archive, run, drawn)
         if bench.previews is not None and (picture := drawn.picture(run)):
             files[previews.name(run)] = picture
         files |= {f"runs/{run}/data/{name}": drawn.chart(run, name) for name in entry.charts}
@@ -128,6 +131,7 @@ class _Runs:
         yield from zip(stale, rendering.draw(self._bench, stale, self._jobs), strict=True)
         self._bench.archive.prune(rendering.ROOM, set(self.keys.values()))
         self._bench.archive.prune(previews.ROOM, set(map(self._bench.preview_key, self.keys)))
+        self._bench.archive.prune(_CSV, set(self.keys.values()))
         names = (chart_data.MAIN, chart_data.EXACT)
         self._bench.archive.prune(
             rendering.CHARTS,
@@ -167,12 +171,22 @@ class _Runs:
         return entry if whole else None
 
 
-def _run_files(steps: Path, run: str, drawn: _Runs) -> dict[str, Content]:
+def _run_files(archive: archives.Archive, run: str, drawn: _Runs) -> dict[str, Content]:
+    steps = archive.steps(run)
     files: dict[str, Content] = {
         f"{api.ROOT}runs/{run}.json": lambda: drawn.load(run).api.encode(),
         f"runs/{run}/index.md": lambda: drawn.load(run).report_md.encode(),
     }
     if steps.is_file():
         files[f"runs/{run}/data/steps.parquet"] = steps
-        files[f"runs/{run}/data/steps.csv"] = lambda: downloads.csv(steps)
+        files[f"runs/{run}/data/steps.csv"] = _csv(archive, steps, drawn.keys[run])
     return files
+
+
+def _csv(archive: archives.Archive, steps: Path, key: str) -> Derived:
+    def make() -> bytes:
+        data = downloads.csv(steps)
+        archive.keep(_CSV, key, hashlib.sha256(data).hexdigest().encode())
+        return data
+
+    return Derived((archive.cached(_CSV, key) or b"").decode("ascii", "replace"), make)

@@ -8,6 +8,7 @@ lists are ever removed.
 from __future__ import annotations
 
 import filecmp
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -48,11 +49,24 @@ class Manifest:
         new.replace(site / NAME)
 
 
-Content = bytes | Path | Callable[[], bytes]
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Bytes that cost more to make than to recognise.
+
+    Args:
+        digest: their SHA-256 in hexadecimal, where they were made before; "" = not known.
+        make: gives them.
+    """
+
+    digest: str
+    make: Callable[[], bytes]
+
+
+Content = bytes | Path | Callable[[], bytes] | Derived
 
 
 def write(files: Mapping[str, Content], folder: Path) -> None:
-    """Write `files` (path below `folder` -> bytes, a file to copy, or a function that makes bytes)."""
+    """Write `files` (path below `folder` -> bytes, a file to copy, or what makes the bytes)."""
     with ThreadPoolExecutor() as pool:  # most of the time goes to Arrow and the disk, which wait for nobody
         for _ in pool.map(lambda named: _write(folder / named[0], named[1]), files.items()):
             pass
@@ -64,9 +78,20 @@ def _write(target: Path, content: Content) -> None:
         if not _same(content, target):
             shutil.copyfile(content, target)
         return
+    if isinstance(content, Derived):
+        if content.digest and _digest(target) == content.digest:
+            return
+        content = content.make
     data = content if isinstance(content, bytes) else content()
     if not (target.is_file() and target.stat().st_size == len(data) and target.read_bytes() == data):
         target.write_bytes(data)
+
+
+def _digest(file: Path) -> str:
+    if not file.is_file():
+        return ""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def publish(staging: Path, site: Path, files: Mapping[str, Content] | None = None) -> Manifest:

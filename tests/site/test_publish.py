@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from sitegen.errors import ConfigError
 from sitegen.site import Manifest, publish, write
-from sitegen.site.publish import NAME
+from sitegen.site.publish import NAME, Derived
 
 
 def staged(place: Path, **files: str) -> Path:
@@ -31,6 +32,21 @@ def test_what_the_last_build_wrote_and_this_one_did_not_goes(tmp_path: Path) -> 
     publish(staged(tmp_path, index="2"), site)
     assert (site / "index").read_text() == "2"
     assert not (site / "runs").exists()
+
+
+def test_what_is_known_by_its_digest_is_not_made_again(tmp_path: Path) -> None:
+    def make() -> bytes:
+        raise AssertionError("made, though it is there")
+
+    write({"big.csv": b"1,2\n"}, tmp_path)
+    write({"big.csv": Derived(hashlib.sha256(b"1,2\n").hexdigest(), make)}, tmp_path)
+
+
+@pytest.mark.parametrize("there", [b"1,3\n", None], ids=["changed", "gone"])
+def test_what_is_not_as_its_digest_says_is_made(tmp_path: Path, there: bytes | None) -> None:
+    write({} if there is None else {"big.csv": there}, tmp_path)
+    write({"big.csv": Derived(hashlib.sha256(b"1,2\n").hexdigest(), lambda: b"1,2\n")}, tmp_path)
+    assert (tmp_path / "big.csv").read_bytes() == b"1,2\n"
 
 
 def test_a_file_of_somebody_else_stays(tmp_path: Path) -> None:
