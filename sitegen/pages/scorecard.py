@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sitegen.pages import words
+from sitegen.pages.simulated import Drawn, anchor, drawings
 from sitegen.reports.shapes import Figures, Measured, RuleScore, Scorecard
 
 MAKE = "python -m tests.detection --show"
@@ -19,8 +20,8 @@ class KindRow:
     kind: str
     strength: str
     share: str  # "4 of 6"; "" where only misses are known
-    found: str  # seeds
-    missed: tuple[str, ...]
+    found: tuple[tuple[str, str], ...]  # seeds or spans of them, each with the anchor of its drawing or ""
+    missed: tuple[tuple[str, str], ...]  # names, likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Measures:
     found: int
     missed: int
     quiet: str  # what is known of a rule that no incident exercises
+    drawn: tuple[Drawn, ...]
+
+    def anchor(self, name: str) -> str:
+        """Where the run of this name is drawn; "" where it is not."""
+        return next((one.anchor for one in self.drawn if one.name == name), "")
 
 
 def measures(score: RuleScore | None) -> Measures | None:
@@ -52,13 +58,14 @@ def measures(score: RuleScore | None) -> Measures | None:
         return None
     return Measures(
         boxes=_boxes(score),
-        rows=tuple(_kind(one) for one in score.runs),
+        rows=tuple(_kind(one, score.sketches) for one in score.runs),
         complete=score.complete,
         alarmed=score.alarmed,
         exercised=score.injected > 0,
         found=score.found,
         missed=score.injected - score.found,
         quiet=_quiet(score),
+        drawn=drawings(score),
     )
 
 
@@ -79,10 +86,15 @@ def _boxes(score: RuleScore) -> tuple[Box, ...]:
     )
 
 
-def _kind(one: Measured) -> KindRow:
+def _kind(one: Measured, drawn: Collection[str]) -> KindRow:
     total = len(one.found) + len(one.missed)
     share = f"{len(one.found)} of {total}" if one.found or total > len(one.missed) else ""
-    return KindRow(one.kind, one.strength, share, _seeds(one.found), tuple(map(one.name, one.missed)))
+    linked = [seed for seed in one.found if one.name(seed) in drawn]
+    found = [(str(seed), anchor(one.name(seed))) for seed in sorted(linked)]
+    others = _seeds([seed for seed in one.found if seed not in linked])
+    names = [one.name(seed) for seed in one.missed]
+    missed = tuple((name, anchor(name) if name in drawn else "") for name in names)
+    return KindRow(one.kind, one.strength, share, (*found, *([(others, "")] if others else [])), missed)
 
 
 def _quiet(score: RuleScore) -> str:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import re
+import string
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from sitegen.reports.shapes import Figures, Measured, RuleScore, Scorecard
+from sitegen.reports.shapes import Figures, Measured, RuleScore, RunSketch, Scorecard
 
+#: Heights in the line of a sketch, the lowest first.
+DIGITS = string.digits + string.ascii_letters + "+-"
 STRENGTHS = ("low", "medium", "high")
 _RUN = re.compile(r"(.+)-(low|medium|high)-(\d+)")
 
@@ -64,7 +67,36 @@ def _rule(one: Mapping[str, Any]) -> RuleScore:
         runs=measured,
         complete="runs" in one,
         alarmed=_names(one, "alarms"),
+        sketches={name: drawn for name, told in _table(one, "sketches").items() if (drawn := _sketch(told))},
     )
+
+
+def _sketch(told: object) -> RunSketch | None:
+    """A run as it was drawn: metric, range, first and last step, line, truth, finding."""
+    if not isinstance(told, list) or len(told) != 6:
+        return None
+    metric, height, steps, line, truth, found = told
+    span, limits = _pair(steps), _pair(height)
+    if span is None or limits is None or not isinstance(line, str):
+        return None
+    top = len(DIGITS) - 1
+    values = tuple(DIGITS.index(sign) / top if sign in DIGITS else None for sign in line)
+    low, high = map(float, limits)
+    return RunSketch(str(metric), low, high, _whole(span), values, _span(truth), _span(found))
+
+
+def _pair(told: object) -> tuple[float, float] | None:
+    numbers = isinstance(told, list) and len(told) == 2 and all(isinstance(one, int | float) for one in told)
+    return (told[0], told[1]) if numbers and isinstance(told, list) else None
+
+
+def _span(told: object) -> tuple[int, int] | None:
+    pair = _pair(told)
+    return _whole(pair) if pair else None
+
+
+def _whole(pair: tuple[float, float]) -> tuple[int, int]:
+    return int(pair[0]), int(pair[1])
 
 
 def _measured(one: Mapping[str, Any]) -> Iterator[Measured]:

@@ -203,6 +203,19 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class RunSketch:
+    """A simulated run for a little chart. Spans are (first, last) in steps; step 0 is before the first."""
+
+    metric: str
+    low: float
+    high: float
+    steps: tuple[int, int]
+    values: tuple[float | None, ...]  # from 0 = low to 1 = high, evenly over the rows
+    truth: tuple[int, int] | None  # what was put in; None where the run is healthy or all of it is like that
+    found: tuple[int, int] | None  # what the rule said; None where it missed
+
+
+@dataclass(frozen=True, slots=True)
 class RuleScore:
     """How well one rule detects on simulated runs. Onset errors are % of the run."""
 
@@ -218,6 +231,7 @@ class RuleScore:
     runs: tuple[Measured, ...]
     complete: bool  # whether `runs` holds every hit and miss; else some misses only
     alarmed: tuple[str, ...]  # names of runs where it fired without reason
+    sketches: Mapping[str, RunSketch] = field(default_factory=dict)  # by name of the run
 
     @property
     def recall(self) -> float | None:

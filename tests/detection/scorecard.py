@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sitegen import __version__, rules
@@ -12,6 +13,8 @@ from tests.detection.scoring import Score, Scored
 
 #: Names of missed and of stray runs that a rule lists at most.
 LISTED = 12
+#: Seeds of a kind and strength that are drawn at most, misses first: the file stays below 200 KB.
+DRAWN = 3
 
 
 def scorecard(
@@ -81,7 +84,21 @@ def _rule(score: Score, scored: Sequence[Scored], catalog: Sequence[Definition])
         "runs": _runs(score.name, scored, catalog),
         "misses": missed[:LISTED],
         "alarms": sorted(set(stray))[:LISTED],
+        "sketches": _sketches(score.name, scored),
     }
+
+
+def _sketches(code: str, scored: Sequence[Scored]) -> dict[str, object]:
+    """Name of a run -> its sketch, of the first runs of each kind and strength."""
+    drawn: dict[str, object] = {}
+    counts: Counter[str] = Counter()
+    told = [(one.name, told) for one in scored for rule, told in one.sketches if rule == code]
+    for name, each in sorted(told, key=lambda one: one[1][-1] is not None):
+        of = name.rpartition("-")[0]
+        if counts[of] < DRAWN and name not in drawn:
+            drawn[name] = each
+            counts[of] += 1
+    return dict(sorted(drawn.items()))
 
 
 def _asked_for(code: str, catalog: Sequence[Definition]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ from sitegen.model import Findings, Incident, Outcome, Severity
 from sitegen.rules import Definition
 from tests.detection.incidents import STRENGTHS
 from tests.detection.matching import Hit, Matched, match
+from tests.detection.sketch import sketch
 from tests.detection.trace import Label, Trace
 from tests.detection.write import Shelf
 
@@ -30,6 +31,7 @@ class Scored:
     rows: int
     findings: Findings
     matched: Matched
+    sketches: tuple[tuple[str, list[object]], ...] = ()  # rule -> its part in this run, drawn
 
     @property
     def healthy(self) -> bool:
@@ -101,7 +103,8 @@ def _score(batch: Sequence[Trace], catalog: Sequence[Definition]) -> Iterator[Sc
         shelf = Shelf(Path(folder), batch)
         found = rules.evaluate(shelf, shelf.runs(), catalog)
     for trace in batch:
-        yield compare(trace, found[trace.name])
+        scored = compare(trace, found[trace.name])
+        yield replace(scored, sketches=tuple(_sketches(trace, scored.matched, catalog)))
 
 
 def compare(trace: Trace, findings: Findings) -> Scored:
@@ -114,6 +117,24 @@ def compare(trace: Trace, findings: Findings) -> Scored:
         findings,
         match(trace.labels, findings.incidents, steps, trace.true_of_log),
     )
+
+
+def _sketches(
+    trace: Trace, matched: Matched, catalog: Sequence[Definition]
+) -> Iterator[tuple[str, list[object]]]:
+    """Hits and misses for the rule that is meant, findings without reason for the rule that spoke."""
+    rule_of = {rule.code: rule for rule in catalog}
+    for hit in matched.hits:
+        code = expected(hit.label, catalog)
+        if code:
+            yield code, sketch(trace, rule_of[code], hit.label, hit.incident)
+    for label in matched.missed:
+        code = expected(label, catalog)
+        if code:
+            yield code, sketch(trace, rule_of[code], label, None)
+    if not trace.labels:
+        for stray in matched.stray:
+            yield stray.rule, sketch(trace, rule_of[stray.rule], None, stray)
 
 
 def expected(label: Label, catalog: Sequence[Definition]) -> str | None:

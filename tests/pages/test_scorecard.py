@@ -11,6 +11,7 @@ import pytest
 from sitegen.model import Outcome
 from sitegen.pages import rules
 from sitegen.pages.scorecard import measured_on, percent, rate, summary
+from sitegen.pages.simulated import drawings
 from sitegen.reports import scorecard
 from sitegen.reports.shapes import ArchiveReport, RuleView, Scorecard
 from sitegen.site.rendering import renderer
@@ -62,6 +63,31 @@ def test_every_hit_and_miss_is_listed_with_the_command_that_makes_it_again() -> 
     assert "kl-jump low 1 of 2 1001 kl-jump-low-1000" in text
     assert "kl-jump high 2 of 2 1000, 1001 –" in text
     assert "Fired without reason on: curriculum-1000 ." in text
+
+
+def test_every_name_leads_to_the_drawing_of_its_run() -> None:
+    found = page(view())
+    anchors = ["run-kl-jump-low-1001", "run-kl-jump-low-1000", "run-curriculum-1000"]
+    assert [link for link in found.links if link.startswith("#run-")] == [f"#{one}" for one in anchors]
+    assert set(anchors) <= set(found.ids)
+    assert "kl-jump-low-1000 missed; put in at steps 51–80 kl_ref 0.01 to 0.5" in found.text
+    assert "kl-jump-low-1001 found 3 steps late; put in at steps 51–80" in found.text
+    assert "curriculum-1000 fired without reason on steps 40–44" in found.text
+
+
+def test_misses_are_drawn_first_with_what_was_put_in_and_what_was_said() -> None:
+    one, alarm, two = drawings(card().rules["KL-05"])
+    assert [each.outcome for each in (one, alarm, two)] == ["missed", "alarm", "found"]
+    assert 'class="sg-case-band" x="120.0"' in one.svg and "sg-run-found" not in one.svg
+    assert 'class="sg-run-found" x="127.2"' in two.svg
+    assert 'aria-label="kl-jump-low-1001: found 3 steps late; put in at steps 51–80"' in two.svg
+
+
+def test_a_run_without_a_drawing_is_named_without_a_link() -> None:
+    score = replace(card().rules["KL-05"], sketches={})
+    found = page(view(score=score))
+    assert "kl-jump low 1 of 2 1001 kl-jump-low-1000" in found.text
+    assert not [link for link in found.links if link.startswith("#run-")]
 
 
 def test_a_rule_that_no_incident_exercises_says_so_plainly() -> None:

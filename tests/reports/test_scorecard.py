@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sitegen.reports import scorecard
-from sitegen.reports.shapes import Measured
+from sitegen.reports.shapes import Measured, RunSketch
 
 RULE = {
     "injected": 4,
@@ -23,6 +23,11 @@ RULE = {
         "kl-jump": {"low": {"found": [1001], "missed": [1000]}, "high": {"found": [1000, 1001], "missed": []}}
     },
     "alarms": ["curriculum-1000"],
+    "sketches": {
+        "kl-jump-low-1000": ["kl_ref", [0.01, 0.5], [1, 100], "0 -", [51, 80], None],
+        "kl-jump-low-1001": ["kl_ref", [0.01, 0.5], [1, 100], "009", [51, 80], [54, 79]],
+        "curriculum-1000": ["kl_ref", [0.01, 0.5], [1, 100], "0Z", None, [40, 44]],
+    },
 }
 CARD = {
     "sitegen": "0.1.0",
@@ -85,3 +90,22 @@ def test_the_one_that_comes_with_sitegen_names_rules_of_the_catalog() -> None:
 
 def test_a_name_makes_the_run_again() -> None:
     assert Measured("kl-jump", "low", (), (7,)).name(7) == "kl-jump-low-0007"
+
+
+def test_a_run_is_drawn_from_one_letter_per_value() -> None:
+    card = scorecard.read(json.dumps(CARD))
+    assert card is not None
+    missed = card.rules["KL-05"].sketches["kl-jump-low-1000"]
+    assert missed == RunSketch("kl_ref", 0.01, 0.5, (1, 100), (0.0, None, 1.0), (51, 80), None)
+    assert card.rules["KL-05"].sketches["kl-jump-low-1001"].found == (54, 79)
+    assert card.rules["KL-05"].sketches["curriculum-1000"].truth is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [None, [], {"line": "09"}, ["kl", [0, 1], [1], "09", None, None], ["kl", [0, 1], [1, 2], 9, 0, 0]],
+)
+def test_a_sketch_that_is_none_is_left_out(told: object) -> None:
+    card = scorecard.read(json.dumps({"rules": {"KL-05": {"sketches": {"kl-jump-low-1000": told}}}}))
+    assert card is not None
+    assert card.rules["KL-05"].sketches == {}
