@@ -1,8 +1,6 @@
-"""Numbers to the bytes that assets/charts/data.js reads.
+"""Numbers to the bytes that assets/charts/data.js reads: zlib streams of byte planes.
 
-The overview holds smallest, largest and median value of each bucket, rounded to less than a pixel of a chart;
-the exact part holds every value as it is. Both are zlib streams of byte planes: all first bytes, all
-second bytes, …, which packs numbers that are near each other.
+All first bytes, all second bytes, …: numbers that are near each other pack well so.
 """
 
 from __future__ import annotations
@@ -13,30 +11,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sitegen.charts.rowplan import Plan
 from sitegen.model import Floats, Ints
 
-_FINE = 1024.0  # rounding steps in the height of what most values fill
-_OCTAVE = 128.0  # rounding steps per doubling, where values span decades
-_DECADES = 2000.0
+_NOISE = 5  # low planes of a measured double: as good as random, so that packing them is time lost
 _CHUNK = 1 << 16  # bytes of numbers that are fetched together
 _MOST = 2.0**30  # a rounded number beyond would not fit 31 bits
 _ABSENT = np.int32(-(2**31))
 
-Code = str | float  # "l" logarithms, "d" doubles, or the rounding step of a linear scale
-
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """Buckets of all metrics.
+class Place:
+    """Where the values of a metric lie.
 
     Args:
-        data: bytes of the blob.
-        codes: per metric how its numbers were rounded.
+        chunk: number of the chunk.
+        kind: "m" thousandths as 32 bits, "f" 32-bit floats, "d" doubles whose low planes are plain.
+        packed: first byte in the packed part of the chunk.
+        plain: first byte in its plain part.
     """
 
-    data: bytes
-    codes: tuple[Code, ...]
+    chunk: int
+    kind: str
+    packed: int
+    plain: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +41,12 @@ class Exact:
     """Every value of all metrics.
 
     Args:
-        chunks: zlib streams, several metrics each.
-        places: per metric (chunk, offset in it, "m" thousandths or "d" doubles).
+        chunks: several metrics each: 4 bytes with the length of the plain part, it, a zlib stream.
+        places: per metric.
     """
 
     chunks: tuple[bytes, ...]
-    places: tuple[tuple[int, int, str], ...]
+    places: tuple[Place, ...]
 
 
 def planes(numbers: NDArray[np.generic]) -> bytes:
@@ -58,7 +55,7 @@ def planes(numbers: NDArray[np.generic]) -> bytes:
     return np.ascontiguousarray(whole.view(np.uint8).reshape(whole.size, whole.itemsize).T).tobytes()
 
 
-def squeezed(data: bytes) -> bytes:
+def squeezed(data: bytes | bytearray) -> bytes:
     """A zlib stream of `data`.
 
     Planes of measured numbers have runs to find and hardly anything else: a search for longer repeats
@@ -68,102 +65,49 @@ def squeezed(data: bytes) -> bytes:
     return made.compress(data) + made.flush()
 
 
+def chunk(plain: bytes | bytearray, packed: bytes | bytearray) -> bytes:
+    """Bytes that are fetched together: the length of the plain part, it, and a zlib stream of the other."""
+    return len(plain).to_bytes(4, "little") + plain + squeezed(packed)
+
+
 def steps(numbers: Ints) -> bytes:
     """(n,) steps as planes of the distances between them, as doubles."""
     return planes(np.diff(numbers, prepend=0).astype("<f8"))
-
-
-def overview(values: Floats, plan: Plan) -> Overview:
-    """Smallest, largest and median of each bucket of `values` (metrics, rows)."""
-    low, high, middle = _buckets(values, plan)
-    codes = _codes(values[:, : plan.live], np.fmax(np.abs(low), np.abs(high)))
-    there = ~np.isnan(low)
-    whole = [k for k, code in enumerate(codes) if code == "d"]
-    numbers = np.stack([_rounded(part, codes) for part in (low, high, middle)])
-    numbers[1:] -= numbers[0]
-    numbers[0] = _zigzag(np.diff(_filled(numbers[0], there), prepend=0, axis=1))
-    numbers[:, ~there] = 0
-    exact = np.stack([part[whole] for part in (low, high, middle)]).astype("<f8")
-    blob = np.packbits(there).tobytes() + planes(numbers.astype("<u4")) + planes(exact)
-    return Overview(blob, tuple(codes))
 
 
 def exact(values: Floats) -> Exact:
     """Every value of `values` (metrics, rows), NaN where a row lacks it."""
     count, rows = values.shape
     several = max(1, _CHUNK // max(1, 8 * rows))
-    thousandths = _in_thousandths(values)
+    kinds = _kinds(values)
     chunks: list[bytes] = []
-    places: list[tuple[int, int, str]] = []
+    places: list[Place] = []
     for at in range(0, count, several):
-        parts, offset = [], 0
+        plain, packed = bytearray(), bytearray()
         for k in range(at, min(at + several, count)):
-            kind = "m" if thousandths[k] else "d"
-            parts.append(_milli(values[k]) if kind == "m" else planes(values[k].astype("<f8")))
-            places.append((len(chunks), offset, kind))
-            offset += len(parts[-1])
-        chunks.append(squeezed(b"".join(parts)))
+            places.append(Place(len(chunks), kinds[k], len(packed), len(plain)))
+            noise, rest = _written(values[k], kinds[k])
+            plain += noise
+            packed += rest
+        chunks.append(chunk(plain, packed))
     return Exact(tuple(chunks), tuple(places))
 
 
-def _buckets(values: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
-    starts, sizes = plan.edges()
-    if bool((sizes == 1).all()):
-        return values, values, values
-    within = np.arange(int(sizes.max()))
-    rows = starts[:, None] + np.minimum(within, sizes[:, None] - 1)
-    spread = np.where(within < sizes[:, None], values[:, rows], np.nan)  # (metrics, buckets, rows of one)
-    ordered = np.sort(spread, axis=2)  # NaN comes last
-    known = np.isfinite(ordered).sum(axis=2)
-    last = np.maximum(known - 1, 0)
-
-    def at(place: Ints) -> Floats:
-        return np.take_along_axis(ordered, place[:, :, None], axis=2)[:, :, 0]
-
-    return ordered[:, :, 0], at(last), at(last // 2) / 2 + at((last + 1) // 2) / 2
+def _kinds(values: Floats) -> list[str]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        short = values.astype(np.float32)
+        single = ((short == values) | np.isnan(values)).all(axis=1)
+    return ["m" if m else "f" if f else "d" for m, f in zip(_in_thousandths(values), single, strict=True)]
 
 
-def _codes(values: Floats, sizes: Floats) -> list[Code]:
-    """How to round each metric of `values` (metrics, rows) whose buckets reach `sizes` (metrics, buckets)."""
-    ordered = np.sort(values, axis=1)  # NaN comes last
-    known = np.isfinite(values).sum(axis=1)
-    cut = np.where(known >= 8, np.maximum(1, known // 100), 0)
-    metrics = np.arange(len(values))
-
-    def at(place: Ints) -> Floats:
-        return np.asarray(ordered[metrics, np.clip(place, 0, max(0, values.shape[1] - 1))])
-
-    least, most = at(np.zeros_like(known)), at(known - 1)
-    span = at(known - 1 - cut) - at(cut)
-    span = np.where(span > 0, span, most - least)
-    usable = (known > 0) & (span > 1e-290) & (span < 1e290)
-    step = 2.0 ** np.floor(np.log2(np.where(usable, span, 1.0) / _FINE))
-    usable &= np.fmax.reduce(sizes, axis=1) < _MOST * step
-    decades = (known > 0) & (least > 1e-300) & (most > least * _DECADES)
-    return ["l" if decades[k] else float(step[k]) if usable[k] else "d" for k in metrics]
-
-
-def _rounded(part: Floats, codes: list[Code]) -> Ints:
-    """Whole numbers (metrics, buckets), 0 where there is none."""
-    scale = np.array([1.0 if code in ("d", "l") else float(code) for code in codes])[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        out = np.rint(part / scale)
-        for k, code in enumerate(codes):
-            if code == "l":
-                out[k] = np.rint(np.log2(np.maximum(part[k], 1e-320)) * _OCTAVE)
-            elif code == "d":
-                out[k] = 0
-    return np.asarray(np.nan_to_num(out, nan=0.0).astype(np.int64))
-
-
-def _filled(numbers: Ints, there: NDArray[np.bool_]) -> Ints:
-    """Absent numbers repeat the one before, so that they cost nothing."""
-    at = np.maximum.accumulate(np.where(there, np.arange(numbers.shape[1]), 0), axis=1)
-    return np.asarray(np.take_along_axis(numbers, at, axis=1), dtype=np.int64)
-
-
-def _zigzag(numbers: Ints) -> Ints:
-    return np.asarray((numbers << 1) ^ (numbers >> 63), dtype=np.int64)
+def _written(row: Floats, kind: str) -> tuple[bytes, bytes]:
+    """Bytes that do not pack, and bytes that may."""
+    if kind == "m":
+        return b"", _milli(row)
+    if kind == "f":
+        return b"", planes(row.astype("<f4"))
+    whole = planes(row.astype("<f8"))
+    return whole[: _NOISE * row.size], whole[_NOISE * row.size :]
 
 
 def _in_thousandths(values: Floats) -> NDArray[np.bool_]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from markupsafe import Markup
@@ -16,6 +17,7 @@ from sitegen.reports.shapes import MetricView, RunReport
 
 _BEHIND = {charts.FULL: "sg-behind", charts.SMALL: "sg-behind-small", charts.TINY: "sg-behind-small"}
 _MANY = 120  # metrics; with more, the folded charts are drawn coarser
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
 _RAW = {"nan": "NaN"}
 _GROUPS = {
     "reward": "Reward",
@@ -130,7 +132,7 @@ def _families(views: Sequence[MetricView]) -> list[str]:
     return list(dict.fromkeys(view.metric.group for view in views))
 
 
-def _group(key: str, report: RunReport, named: dict[str, str], within: charts.Frame) -> Group:
+def _group(key: str, report: RunReport, named: Mapping[str, str], within: charts.Frame) -> Group:
     views = [view for view in report.metrics if view.metric.group == key]
     size = charts.SMALL if len(report.metrics) <= _MANY else charts.TINY
     return Group(
@@ -143,7 +145,7 @@ def _group(key: str, report: RunReport, named: dict[str, str], within: charts.Fr
 
 def _figure(
     view: MetricView,
-    named: dict[str, str],
+    named: Mapping[str, str],
     within: charts.Frame,
     size: charts.Size,
     incidents: Sequence[Incident],
@@ -155,7 +157,7 @@ def _figure(
     return _caption(view, named, svg)
 
 
-def _caption(view: MetricView, named: dict[str, str], svg: Markup) -> Figure:
+def _caption(view: MetricView, named: Mapping[str, str], svg: Markup) -> Figure:
     metric, series = view.metric, view.series
     note, at = _note(series, metric.unit), named[series.name]
     return Figure(at, metric.group, metric.title, series.name, note, svg, at)
@@ -171,12 +173,17 @@ def _note(series: Series, unit: str) -> str:
     return f"{charts.human(float(series.values[at[-1]]))} {unit}".rstrip() if at.size else unit
 
 
-def anchors(names: Iterable[str]) -> dict[str, str]:
+def anchors(names: Iterable[str]) -> Mapping[str, str]:
     """A fragment id per metric; names that look alike get a number."""
+    return _anchors(tuple(names))
+
+
+@lru_cache(maxsize=4)  # the charts of a page, their data and each incident ask for the same
+def _anchors(names: tuple[str, ...]) -> Mapping[str, str]:
     taken: dict[str, int] = {}
     out: dict[str, str] = {}
     for name in names:
-        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "x"
+        slug = _NO_SLUG.sub("-", name.lower()).strip("-")[:60] or "x"
         taken[slug] = taken.get(slug, 0) + 1
         out[name] = f"m-{slug}" if taken[slug] == 1 else f"m-{slug}.{taken[slug]}"
     return out

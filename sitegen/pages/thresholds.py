@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,7 +40,7 @@ def _comparable(incident: Incident, series: Series) -> bool:
     """Whether the rule compared the metric itself: a ratio or a count has no place on the metric's axis."""
     finite = series.values[np.isfinite(series.values)]
     compared = (incident.value, *incident.evidence.values)
-    seen = [one for one in compared if one is not None and np.isfinite(one)]
+    seen = [one for one in compared if one is not None and math.isfinite(one)]
     if not finite.size or not seen:
         return bool(finite.size)
     low, high = float(finite.min()), float(finite.max())
@@ -51,13 +52,13 @@ def numbers(incident: Incident, within: charts.Frame) -> Sequence[float]:
     """What the evidence chart must show: the values that broke the rule, and what they broke."""
     pairs = zip(incident.evidence.steps, incident.evidence.values, strict=False)
     known = [value for step, value in pairs if within.first <= step <= within.last]
-    return [one for one in (*known, incident.threshold) if one is not None and np.isfinite(one)]
+    return [one for one in (*known, incident.threshold) if one is not None and math.isfinite(one)]
 
 
 def _thresholds(incident: Incident) -> list[tuple[int, float]]:
     evidence = incident.evidence
     pairs = zip(evidence.steps, evidence.thresholds, strict=False)
-    known = [(step, limit) for step, limit in pairs if limit is not None and np.isfinite(limit)]
-    if known or incident.first is None or incident.threshold is None or not np.isfinite(incident.threshold):
+    known = [(step, limit) for step, limit in pairs if limit is not None and math.isfinite(limit)]
+    if known or incident.first is None or incident.threshold is None or not math.isfinite(incident.threshold):
         return known
     return [(incident.first, incident.threshold)]

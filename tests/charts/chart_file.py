@@ -44,19 +44,29 @@ def read(files: Mapping[str, bytes]) -> Read:
     steps = np.cumsum(planes(blobs, 0, rows, "<f8"))
     exact = files["exact.bin"] if header["exact"] else main[end:]
     ends = np.cumsum(header["chunks"]).tolist()
-    chunks = [zlib.decompress(exact[b - n : b]) for b, n in zip(ends, header["chunks"], strict=True)]
+    chunks = [_opened(exact[b - n : b]) for b, n in zip(ends, header["chunks"], strict=True)]
 
-    def values(place: tuple[int, int, str]) -> Floats:
-        chunk, offset, kind = place
-        if kind == "d":
-            return planes(chunks[chunk], offset, rows, "<f8")
-        whole = planes(chunks[chunk], offset, rows, "<i4")
+    def values(place: Mapping[str, Any]) -> Floats:
+        plain, packed = chunks[place["chunk"]]
+        at, noise = place["packed"], place["plain"]
+        if place["kind"] == "d":
+            return planes(plain[noise : noise + 5 * rows] + packed[at : at + 3 * rows], 0, rows, "<f8")
+        if place["kind"] == "f":
+            return planes(packed, at, rows, "<f4").astype(np.float64)
+        whole = planes(packed, at, rows, "<i4")
         return np.where(whole == -(2**31), np.nan, whole / 1000.0)
 
     names = [metric["name"] for metric in header["metrics"]]
-    parts = [{}, {}, {}]
-    if header["exact"]:
-        parts = _overview(blobs[header["blobs"][0] :], header)
+    parts: list[dict[str, Floats]] = [{}, {}, {}]
+    at = 8 * rows
+    for one in header["pictures"]:
+        metrics = [header["metrics"][k] for k in one["of"]]
+        inline = one["chunk"] < 0
+        found, used = _picture(
+            blobs[at:] if inline else chunks[one["chunk"]][1], header, metrics, one["size"]
+        )
+        at += used if inline else 0
+        parts = [{**before, **more} for before, more in zip(parts, found, strict=True)]
     return Read(
         header,
         steps,
@@ -66,14 +76,20 @@ def read(files: Mapping[str, bytes]) -> Read:
     )
 
 
-def _overview(blob: bytes, header: Mapping[str, Any]) -> list[dict[str, Floats]]:
-    metrics = header["metrics"]
+def _opened(chunk: bytes) -> tuple[bytes, bytes]:
+    end = 4 + int.from_bytes(chunk[:4], "little")
+    return chunk[4:end], zlib.decompress(chunk[end:])
+
+
+def _picture(
+    blob: bytes, header: Mapping[str, Any], metrics: list[Any], size: int
+) -> tuple[list[dict[str, Floats]], int]:
     count, buckets = len(metrics), sum(-(-rows // per) for _, rows, per in header["pieces"])
     present = np.unpackbits(np.frombuffer(blob, np.uint8, -(-count * buckets // 8)))[: count * buckets]
     at = -(-count * buckets // 8)
-    numbers = planes(blob, at, 3 * count * buckets, "<u4").astype(np.int64).reshape(3, count, buckets)
+    numbers = planes(blob, at, 3 * count * buckets, f"<u{size}").astype(np.int64).reshape(3, count, buckets)
     whole = [k for k, one in enumerate(metrics) if one["code"] == "d"]
-    doubles = planes(blob, at + 12 * count * buckets, 3 * len(whole) * buckets, "<f8")
+    doubles = planes(blob, at + 3 * size * count * buckets, 3 * len(whole) * buckets, "<f8")
     doubles = doubles.reshape(3, len(whole), buckets)
     low = np.cumsum((numbers[0] >> 1) ^ -(numbers[0] & 1), axis=1)
     out: list[dict[str, Floats]] = []
@@ -87,4 +103,4 @@ def _overview(blob: bytes, header: Mapping[str, Any]) -> list[dict[str, Floats]]
                 value = 2.0 ** (rounded / 128) if one["code"] == "l" else rounded * one["code"]
             found[one["name"]] = np.where(present.reshape(count, buckets)[k] == 1, value, np.nan)
         out.append(found)
-    return out
+    return out, at + 3 * size * count * buckets + 24 * len(whole) * buckets

@@ -49,7 +49,7 @@ def test_thousandths_are_packed_and_come_back_as_they_were() -> None:
     values = np.round(np.random.default_rng(1).normal(size=500), 3)
     values[7] = np.nan
     found = written(made_runs.series("custom/three", values))
-    assert found.header["metrics"][0]["place"][2] == "m"
+    assert found.header["metrics"][0]["place"]["kind"] == "m"
     assert np.array_equal(found.exact["custom/three"], values, equal_nan=True)
 
 

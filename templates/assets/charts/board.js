@@ -55,6 +55,7 @@
       this.ribbon();
       if (this.state.chart && this.byId.has(this.state.chart)) await charts.full.open(this, this.byId.get(this.state.chart));
       document.documentElement.dataset.sgCharts = "alive";
+      performance.mark("sitegen:alive");
     }
 
     /* A chart comes to life near the screen, and rests again far from it. */
@@ -74,8 +75,12 @@
       }
     }
 
-    /* Exact values where they came with the picture, else null: a chart asks for them when it is touched. */
-    ready(k) { return this.header.exact ? null : this.data.exact(k); }
+    /* Exact values where there is no picture, else null and the picture is there: a chart asks when it is touched. */
+    async ready(k) {
+      if (!this.header.exact) return this.data.exact(k);
+      await this.data.ready(k);
+      return null;
+    }
 
     get shown() { return [...this.alive.values(), ...(this.large ? [this.large] : [])]; }
 

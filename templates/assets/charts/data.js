@@ -5,6 +5,7 @@
   const charts = ((window.sitegen = window.sitegen || {}).charts = {});
   const OCTAVE = 128; /* as in sitegen/charts/pack.py */
   const ABSENT = -2147483648;
+  const NOISE = 5; /* low planes of doubles are not packed */
 
   const inflate = async (bytes) => {
     const packed = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -39,12 +40,12 @@
     return { starts, sizes };
   };
 
-  /* Low, high and middle of each bucket of metric `k`, NaN where it has no value. */
-  const picture = (bytes, count, buckets, codes) => {
-    const present = Math.ceil((count * buckets) / 8);
-    const numbers = planes(bytes, present, 3 * count * buckets, Uint32Array);
+  /* Reads low, high and middle of the buckets of `codes.length` metrics, NaN where one has no value. */
+  const picture = (bytes, size, buckets, codes) => {
+    const count = codes.length, present = Math.ceil((count * buckets) / 8);
+    const numbers = planes(bytes, present, 3 * count * buckets, size === 2 ? Uint16Array : Uint32Array);
     const wholes = codes.map((code, k) => (code === "d" ? k : -1)).filter((k) => k >= 0);
-    const doubles = planes(bytes, present + 12 * count * buckets, 3 * wholes.length * buckets, Float64Array);
+    const doubles = planes(bytes, present + 3 * size * count * buckets, 3 * wholes.length * buckets, Float64Array);
     const there = (cell) => (bytes[cell >> 3] >> (7 - (cell & 7))) & 1;
     return (k) => {
       const out = { low: new Float64Array(buckets), high: new Float64Array(buckets), middle: new Float64Array(buckets) };
@@ -69,6 +70,41 @@
     };
   };
 
+  const length = ({ of, size }, buckets, codes) => {
+    const cells = of.length * buckets, wholes = codes.filter((code) => code === "d").length;
+    return Math.ceil(cells / 8) + 3 * size * cells + 24 * wholes * buckets;
+  };
+
+  /* `ready(k)`: promise that `seen(k)` knows the buckets of metric `k`. */
+  const pictures = (header, body, buckets, part) => {
+    const readers = new Map();
+    let at = 0;
+    const read = (one, bytes, codes) => {
+      const seen = picture(bytes, one.size, buckets, codes);
+      one.of.forEach((k, i) => readers.set(k, () => seen(i)));
+    };
+    const waiting = header.pictures.flatMap((one) => {
+      const codes = one.of.map((k) => header.metrics[k].code);
+      if (one.chunk >= 0) return [[one, codes]];
+      read(one, body.subarray(at, (at += length(one, buckets, codes))), codes);
+      return [];
+    });
+    const known = new Map();
+    const ready = async (k) => {
+      for (const [one, codes] of waiting) {
+        if (one.of.includes(k) && !readers.has(k)) read(one, (await part(one.chunk)).packed, codes);
+      }
+    };
+    const seen = (k) => known.get(k) || known.set(k, readers.get(k)()).get(k);
+    return { ready, seen };
+  };
+
+  /* A chunk: a part that is as it is, and one that was packed. */
+  const opened = async (bytes) => {
+    const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    return { plain: bytes.subarray(4, end), packed: await inflate(bytes.subarray(end)) };
+  };
+
   /* Parts of the exact file by place; a server that sends no parts sends the whole once. */
   const chunks = (lengths, inline, url) => {
     const starts = lengths.map((_, i) => lengths.slice(0, i).reduce((sum, one) => sum + one, 0));
@@ -80,10 +116,10 @@
         const answer = await fetch(url, { headers: { Range: `bytes=${from}-${to - 1}` } });
         if (!answer.ok) throw new Error(`${answer.status} for ${url}`);
         const bytes = new Uint8Array(await answer.arrayBuffer());
-        if (answer.status === 206) return inflate(bytes);
+        if (answer.status === 206) return opened(bytes);
         whole = bytes;
       }
-      return inflate(whole.subarray(from, to));
+      return opened(whole.subarray(from, to));
     };
     let turn = Promise.resolve(); /* one request at a time: the first may bring everything */
     return (i) => {
@@ -96,12 +132,17 @@
     };
   };
 
-  const exactly = (bytes, [, offset, kind], rows) => {
-    if (kind === "d") return planes(bytes, offset, rows, Float64Array);
-    return Float64Array.from(planes(bytes, offset, rows, Int32Array), (n) => (n === ABSENT ? NaN : n / 1000));
+  const exactly = ({ plain, packed }, { kind, packed: at, plain: noise }, rows) => {
+    if (kind === "f") return Float64Array.from(planes(packed, at, rows, Float32Array));
+    if (kind === "m") return Float64Array.from(planes(packed, at, rows, Int32Array), (n) => (n === ABSENT ? NaN : n / 1000));
+    const bytes = new Uint8Array(8 * rows);
+    bytes.set(plain.subarray(noise, noise + NOISE * rows));
+    bytes.set(packed.subarray(at, at + (8 - NOISE) * rows), NOISE * rows);
+    return planes(bytes, 0, rows, Float64Array);
   };
 
-  /* Everything a page may draw: `steps`, `header`, `overview(k)`, `exact(k)` (a promise), and the same for axes. */
+  /* Everything a page may draw: `header`, `steps`, buckets (`ready`, `seen`), `exact(k)`: a promise of all values of
+     a metric, or behind the metrics of an axis. */
   charts.read = async (url) => {
     const answer = await fetch(url);
     if (!answer.ok) throw new Error(`${answer.status} for ${url}`);
@@ -114,13 +155,10 @@
     const { starts, sizes } = bucketed(header.pieces);
     const part = chunks(header.chunks, header.exact ? null : new Uint8Array(file, 12 + head + body), new URL(header.exact, url));
     const all = [...header.metrics.map((metric) => metric.place), ...header.places];
-    const exact = async (k) => exactly(await part(all[k][0]), all[k], rows);
-    const count = header.metrics.length, data = { header, rows, starts, sizes, exact };
+    const exact = async (k) => exactly(await part(all[k].chunk), all[k], rows);
+    const data = { header, rows, starts, sizes, exact };
     data.live = header.pieces[0][1];
     data.steps = sums(planes(bytes, 0, rows, Float64Array));
-    if (header.exact) {
-      data.overview = picture(bytes.subarray(header.blobs[0]), count, starts.length, header.metrics.map((one) => one.code));
-    }
-    return data;
+    return Object.assign(data, pictures(header, bytes.subarray(8 * rows), starts.length, part));
   };
 })();

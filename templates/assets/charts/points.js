@@ -57,7 +57,7 @@
         return { x: place.row(row + i), step, last: step, low: value, high: value, middle: value };
       });
     }
-    const seen = data.pictures.get(k) || data.pictures.set(k, data.overview(k)).get(k);
+    const seen = data.seen(k);
     return gather(buckets, (i) => {
       const b = bucket + i, first = data.starts[b];
       const parts = { low: seen.low[b], high: seen.high[b], middle: seen.middle[b] };
@@ -67,7 +67,6 @@
 
   /* The rows that count and the rewritten stretches of metric `k`, all on the axis that `place` describes. */
   const points = (data, k, values, place) => {
-    data.pictures = data.pictures || new Map();
     const odd = lost(data.header.metrics[k]), found = [];
     let row = 0, bucket = 0;
     for (const [segment, rows, per] of data.header.pieces) {
