@@ -36,8 +36,10 @@ def ribbon(frame: Frame) -> Markup:
     marks = "".join(_mark(mark, lane, frame) for mark, lane in lanes)
     above = f'<div class="sg-ribbon-marks" style="--sg-lanes:{height}">{marks}</div>' if lanes else ""
     return drawn(
-        f'<div class="sg-ribbon">{above}<div class="sg-ribbon-bar" role="img" aria-label="{label}">'
-        f'{bar}</div><div class="sg-ribbon-steps" aria-hidden="true">{_starts(frame)}</div></div>'
+        f'<div class="sg-ribbon">{above}'
+        f'<div class="sg-ribbon-bar" data-sg-range="{frame.first} {frame.last}" role="img" '
+        f'aria-label="{label}">{bar}</div>'
+        f'<div class="sg-ribbon-steps" aria-hidden="true">{_starts(frame)}</div></div>'
     )
 
 

@@ -44,6 +44,7 @@ class Card:
     muted: str = ""  # why it does not count, in the words of the run.toml
     samples: str = ""  # where to read what was generated around the onset
     traces: traces.Link | None = None  # where to read what an agent did then
+    first: int | None = None  # step of the onset
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,7 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         figure=evidence.moment(incident, report, within) if drawn else None,
         samples=samples.link(report, incident.anchor),
         traces=traces.link(report, incident.anchor),
+        first=incident.first,
     )
 
 

@@ -67,11 +67,7 @@ def prepare(
     archives.update(runs_folder, home_folder, jobs=config.jobs, redaction=config.redact, progress=progress)
     archive = archives.Archive(home_folder)
     found = reports.Reports(archive, config)
-    site = Addresses(config.title, config.site_url)
-    look = digest(config.templates, site.base)
-    shadowed = badges.shadowed(archive.runs())
-    pictured = config.title if config.draws_previews else None
-    bench = rendering.Bench(found, archive, look, config.templates, site.base, shadowed, pictured)
+    bench = _bench(archive, found, config)
     drawn = _Runs(bench, config.jobs)
     pages: list[Page] = []
     files: dict[str, Content] = {}
@@ -80,24 +76,15 @@ def prepare(
         pages += [replace(page, html="") for page in (entry.page, *entry.more)]
         aliases[run] = entry.aliases
         files |= _run_files(archive, run, drawn)
-        if bench.previews is not None and (picture := drawn.picture(run)):
-            files[previews.name(run)] = picture
         files |= {f"runs/{run}/data/{name}": drawn.chart(run, name) for name in entry.charts}
-        if dumped := archive.samples(run):
-            files[f"runs/{run}/data/samples.parquet"] = dumped
-        if traced := archive.traces(run):
-            files[f"runs/{run}/data/traces.parquet"] = traced
     found.forget()
-    render = renderer(environment(config.templates, site.base))
-    pages += cross.kept(archive, found.archive, render, config.title, look)
-    files |= api.documents(found.archive) | feeds.documents(found.archive, site)
+    render = renderer(environment(config.templates, bench.site_url))
+    pages += cross.kept(archive, found.archive, render, config.title, bench.look)
+    files |= _files(found.archive, aliases, Addresses(config.title, config.site_url))
     if bench.previews is not None:
-        files[previews.SITE] = previews.of_site(archive, found.archive, config.title, look)
-    files |= badges.documents(found.archive.runs) | {llms.NAME: llms.document(found.archive, site)}
+        files[previews.SITE] = previews.of_site(archive, found.archive, config.title, bench.look)
     # drawn pages come after cached ones: a warm build must not list them in another order
     pages.sort(key=lambda page: page.path)
-    taken = [*archive.runs(), *(run for run, _, _ in found.archive.removed)]
-    files |= redirects(aliases, taken)
     return Site(
         tuple(pages),
         dict(sorted(files.items())),
@@ -106,6 +93,34 @@ def prepare(
         drawn.html,
         drawn.rendered,
     )
+
+
+def _bench(archive: archives.Archive, found: reports.Reports, config: Config) -> rendering.Bench:
+    base = Addresses(config.title, config.site_url).base
+    known = frozenset(archive.runs())
+    return rendering.Bench(
+        found,
+        archive,
+        look=digest(config.templates, base),
+        overrides=config.templates,
+        site_url=base,
+        shadowed=frozenset(run for run in known if not badges.free(run, known)),
+        previews=config.title if config.draws_previews else None,
+    )
+
+
+def _files(
+    report: ArchiveReport, aliases: Mapping[str, tuple[str, ...]], site: Addresses
+) -> dict[str, Content]:
+    """Site path -> bytes of all files that span runs or stand for old names."""
+    taken = [*(row.id for row in report.runs), *(run for run, _, _ in report.removed)]
+    return {
+        **api.documents(report),
+        **feeds.documents(report, site),
+        **badges.documents(report, aliases),
+        llms.NAME: llms.document(report, site),
+        **redirects(aliases, taken),
+    }
 
 
 class _Runs:
@@ -172,6 +187,7 @@ class _Runs:
 
 
 def _run_files(archive: archives.Archive, run: str, drawn: _Runs) -> dict[str, Content]:
+    """Site path -> what makes the bytes of all files of one run."""
     steps = archive.steps(run)
     files: dict[str, Content] = {
         f"{api.ROOT}runs/{run}.json": lambda: drawn.load(run).api.encode(),
@@ -180,6 +196,11 @@ def _run_files(archive: archives.Archive, run: str, drawn: _Runs) -> dict[str, C
     if steps.is_file():
         files[f"runs/{run}/data/steps.parquet"] = steps
         files[f"runs/{run}/data/steps.csv"] = _csv(archive, steps, drawn.keys[run])
+    for name, table in (("samples", archive.samples(run)), ("traces", archive.traces(run))):
+        if table:
+            files[f"runs/{run}/data/{name}.parquet"] = table
+    if picture := drawn.picture(run):
+        files[previews.name(run)] = picture
     return files
 
 

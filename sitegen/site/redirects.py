@@ -28,7 +28,7 @@ def _page(run: str) -> bytes:
     html = (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8">{PLACE}<title>Moved</title>\n'
         f'<link rel="canonical" href="{target}"><meta name="robots" content="noindex">\n'
-        f"<script>location.replace({_js(run)}+location.hash)</script>\n"
+        f"<script>location.replace({_js(run)}+location.search+location.hash)</script>\n"
         f'<meta http-equiv="refresh" content="1; url={target}">\n'
         f'<p>This run is now at <a href="{target}">{escape(run)}</a>.</p>\n'
     )

@@ -1,5 +1,5 @@
-/* Links to copy: texts with a button, and the address of this site where mkdocs.yml does not say it.
-   Every page is complete without it. */
+/* Links to copy: of headings, incidents and charts, and texts with a button. A link to a run that is still written
+   says as of which step it was copied; opened later, the page marks that step. Every page is complete without it. */
 (() => {
   "use strict";
 
@@ -29,7 +29,11 @@
     button.textContent = text;
     said.textContent = text;
     clearTimeout(Number(button.dataset.sgTimer));
-    button.dataset.sgTimer = String(setTimeout(() => { button.textContent = before; said.textContent = ""; }, 1500));
+    button.dataset.sgTimer = String(setTimeout(() => {
+      button.textContent = before;
+      said.textContent = "";
+      delete button.dataset.sgTimer;
+    }, 1500));
   };
 
   const copyable = (pre) => {
@@ -50,8 +54,106 @@
     code.textContent = code.textContent.replaceAll("SITE/", root.href);
   };
 
+  /* --- links to places ------------------------------------------------------------------- */
+
+  const page = document.querySelector(".sg-page");
+  const last = page && page.dataset.sgLastStep !== undefined ? Number(page.dataset.sgLastStep) : null;
+  const growing = Boolean(page) && page.dataset.sgGrowing !== undefined;
+  const pinned = (() => {
+    const asked = new URLSearchParams(location.search).get("step");
+    return last !== null && /^\d{1,15}$/.test(asked || "") ? Number(asked) : null;
+  })();
+
+  const linkTo = (id) => {
+    const url = new URL(location.href);
+    if (growing && last !== null && pinned === null) url.searchParams.set("step", String(last));
+    url.hash = id;
+    return url.href;
+  };
+
+  const copies = (link) => {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      const id = decodeURIComponent(link.hash.slice(1));
+      copy(linkTo(id)).then(() => tell(link, "copied"), () => tell(link, "not allowed"));
+    });
+  };
+
+  const anchor = (id, name) => {
+    const link = document.createElement("a");
+    link.className = "sg-anchor";
+    link.href = `#${id}`;
+    link.textContent = "#";
+    link.setAttribute("aria-label", `Copy the link to ${name}`);
+    link.title = "Copy the link";
+    copies(link);
+    return link;
+  };
+
+  const words = (node) => {
+    const own = node.cloneNode(true);
+    own.querySelectorAll(".sg-anchor, .sg-muted, .sg-small, .sg-pill, .sg-more, code").forEach((part) => part.remove());
+    return own.textContent.trim().replace(/\s+/g, " ");
+  };
+
+  const places = () => {
+    document.querySelectorAll(".sg-page :is(h2, h3, h4)[id]").forEach((heading) => {
+      if (!heading.closest(".sg-incident, summary")) heading.append(anchor(heading.id, words(heading)));
+    });
+    document.querySelectorAll(".sg-page .sg-chart[id] > figcaption").forEach((caption) => {
+      caption.append(anchor(caption.parentElement.id, `the chart ${words(caption)}`));
+    });
+    document.querySelectorAll("a[data-sg-link], a.headerlink").forEach(copies);
+  };
+
+  /* --- the step that a link was copied at --------------------------------------------------- */
+
+  const note = () => {
+    const then = pinned.toLocaleString("en").replaceAll(",", "\u202f");
+    const now = last.toLocaleString("en").replaceAll(",", "\u202f");
+    const moved = last > pinned
+      ? `This link was copied at step ${then}; ${growing ? "the run has reached" : "the run ended at"} step ${now}. Step ${then} is marked, and what began later says so.`
+      : `This link was copied at step ${then}; the run goes to step ${now} only, since it was resumed from an earlier one.`;
+    const box = document.createElement("p");
+    box.className = "sg-pinned";
+    box.append(`${moved} `);
+    const plain = new URL(location.href);
+    plain.searchParams.delete("step");
+    const link = document.createElement("a");
+    link.href = plain.href;
+    link.textContent = "Show it without the mark";
+    box.append(link);
+    return box;
+  };
+
+  const later = (card) => {
+    const sign = document.createElement("span");
+    sign.className = "sg-tag sg-later";
+    sign.textContent = `began after step ${pinned}`;
+    card.querySelector(".sg-incident-head").append(" ", sign);
+  };
+
+  const pin = () => {
+    if (pinned === null || pinned === last) return;
+    page.querySelector(".sg-head").after(note());
+    document.querySelectorAll("[data-sg-first]").forEach((card) => {
+      if (Number(card.dataset.sgFirst) > pinned) later(card);
+    });
+    const bar = page.querySelector("[data-sg-range]");
+    if (!bar) return;
+    const [first, end] = bar.dataset.sgRange.split(" ").map(Number);
+    if (pinned < first || pinned > end || first === end) return;
+    const mark = document.createElement("span");
+    mark.className = "sg-pin";
+    mark.title = `step ${pinned}: the link was copied here`;
+    mark.style.left = `${100 * Math.min(1, (pinned + 1 - first) / (end - first))}%`;
+    bar.append(mark);
+  };
+
   const start = () => {
     document.body.append(said);
+    places();
+    pin();
     document.querySelectorAll("pre[data-sg-address]").forEach(address);
     document.querySelectorAll("[data-sg-address-note]").forEach((note) => { note.hidden = true; });
     document.querySelectorAll(".sg-page pre.sg-copy").forEach(copyable);

@@ -14,7 +14,8 @@ from sitegen.site import badges
 from tests.site.synthetic import archive
 
 SVG = "{http://www.w3.org/2000/svg}"
-ROWS = {row.id: row for row in archive(14, steps=40).report.runs}
+REPORT = archive(14, steps=40).report
+ROWS = {row.id: row for row in REPORT.runs}
 
 
 def words(svg: str) -> list[str]:
@@ -26,7 +27,7 @@ def title(svg: str) -> str:
 
 
 def test_every_run_has_one_for_its_status_and_one_for_its_score_where_it_has_one() -> None:
-    found = badges.documents(ROWS.values())
+    found = badges.documents(REPORT, {})
     assert {f"badges/{run}.svg" for run in ROWS} <= set(found)
     scored = {run for run, row in ROWS.items() if row.best}
     assert 0 < len(scored) < len(ROWS)
@@ -67,9 +68,22 @@ def test_each_status_has_a_colour_that_white_can_be_read_on() -> None:
 
 def test_a_name_that_another_run_bears_stays_with_that_run() -> None:
     one, other = ROWS["math-000"], replace(ROWS["math-001"], id="math-000-best")
-    found = badges.documents([one, other])
+    found = badges.documents(replace(REPORT, runs=(one, other)), {})
     assert words(found["badges/math-000-best.svg"].decode())[0] == "run"
-    assert badges.shadowed([one.id, other.id]) == {"math-000"}
+    assert not badges.free("math-000", {one.id, other.id}) and badges.free(other.id, {one.id, other.id})
+
+
+def test_an_old_name_goes_on_showing_the_run_unless_another_run_bears_it_now() -> None:
+    found = badges.documents(REPORT, {"math-002": ("old", "math-000", "../x")})
+    assert found["badges/old.svg"] == found["badges/math-002.svg"]
+    assert found["badges/old-best.svg"] == found["badges/math-002-best.svg"]
+    assert words(found["badges/math-000.svg"].decode()) == ["run", "healthy"]
+    assert not any(".." in path for path in found)
+
+
+def test_a_run_that_was_removed_says_so() -> None:
+    svg = badges.documents(REPORT, {})["badges/gone-run.svg"].decode()
+    assert words(svg) == ["run", "removed"] and title(svg) == "gone-run: removed on 2026-10-01"
 
 
 @pytest.mark.parametrize(
