@@ -7,6 +7,7 @@ which font of the machine it needed; most need none and stay good whatever is in
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from importlib.metadata import version
 
 from sitegen.archive import Archive
@@ -21,7 +22,14 @@ _MARK = 16  # bytes before the picture
 
 def key(entry_key: str, site: str) -> str:
     """Where the cache has the picture of a run whose entry is at `entry_key`."""
-    return hashlib.sha256(f"{entry_key}\0{site}\0{version('matplotlib')}".encode()).hexdigest()[:40]
+    return hashlib.sha256(f"{entry_key}\0{site}\0{_drawn_by()}".encode()).hexdigest()[:40]
+
+
+@cache
+def _drawn_by() -> str:
+    return version(
+        "matplotlib"
+    )  # reads the package's description: milliseconds, too much for each of many runs
 
 
 def name(run: str) -> str:
