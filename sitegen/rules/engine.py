@@ -120,9 +120,11 @@ class _Batch:
         first = [rule for rule in self.catalog if rule.kind == "incident" and not rule.after]
         second = [rule for rule in self.catalog if rule.kind == "incident" and rule.after]
         last = [rule for rule in self.catalog if rule.kind == "phase"]
+        moved = False
         for rules in (first, second, last):
-            if any("moves" in rule.words for rule in rules):
+            if not moved and any("moves" in rule.words for rule in rules):
                 self.store.put("moves", self._moves())
+                moved = True
             for rule, table in self._answers(self._worth_asking(rules)):
                 if rule.kind == "phase":
                     self._phases_of(rule, table)
