@@ -16,6 +16,7 @@ from sitegen.model import ConfigSource
 _RANK = {"mlflow": 1, "mlflow-files": 1, "tensorboard": 2, "hydra": 3}  # all others 0
 _SHOWN = 5  # differing settings named in a problem
 _CLIP = 60  # characters of a value in a problem
+_HINT = "Attempts of one run may differ on purpose; if they are two runs, give each its own folder."
 _UNSET = ("", "none", "null", "~", "???")
 
 
@@ -45,7 +46,8 @@ def settled(staged: Sequence[Staged]) -> Settings:
         ConfigSource(each.file.path, each.file.format, len(each.config), n)
         for each, n in zip(said, counts, strict=True)
     )
-    return Settings(dict(sorted(values.items())), sources, tuple(_differing(said, values, origin)))
+    problems = (*_differing(said, values, origin), *_code_differing(staged))
+    return Settings(dict(sorted(values.items())), sources, problems)
 
 
 def _differing(
@@ -63,10 +65,20 @@ def _differing(
             more = f"; and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
             count = "1 setting differs" if len(keys) == 1 else f"{len(keys)} settings differ"
             what = f"{count} from {said[other].file.path}, whose values are shown: {'; '.join(named)}{more}"
-            hint = (
-                "Attempts of one run may differ on purpose; if they are two runs, give each its own folder."
-            )
-            yield Problem(each.file.path, None, "config", what, hint)
+            yield Problem(each.file.path, None, "config", what, _HINT)
+
+
+def _code_differing(staged: Sequence[Staged]) -> Iterator[Problem]:
+    """A problem per fact about the code (commit, versions) that a later source states otherwise."""
+    first: dict[str, tuple[str, str]] = {}
+    for each in staged:
+        for key, text in sorted(each.facts.items()):
+            if key != "commit" and not key.endswith("_version"):
+                continue
+            kept, path = first.setdefault(key, (text, each.file.path))
+            if not (kept.startswith(text) or text.startswith(kept)):  # short and long forms of one
+                what = f"{key.replace('_', ' ')} differs from {path}, which is shown: {kept}, here {text}"
+                yield Problem(each.file.path, None, "config", what, _HINT)
 
 
 def same(kept: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sitegen.model import LogLine, Run
 from sitegen.pages import words
+from sitegen.reports import setup
 from sitegen.reports.shapes import Compared, Difference, RunReport
 
 _CLIP = 400  # characters of a value in a comparison; the table of all settings has it whole
@@ -46,6 +47,8 @@ def origin(report: RunReport) -> tuple[Fact, ...]:
         Fact("Repository", said.get("remote", "")),
         Fact("Versions", ", ".join(_versions(run))),
         Fact("Hardware", _hardware(run)),
+        Fact("Precision", ", ".join(setup.precision(run.config))),
+        Fact("Seeds", ", ".join(setup.seeds(run.config))),
         Fact("Started", _when(run.started_at)),
         Fact("Ended", _when(run.ended_at)),
         Fact("Exit", _exit(report)),

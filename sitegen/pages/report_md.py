@@ -15,6 +15,7 @@ from sitegen.pages import report_samples, report_traces, words
 from sitegen.pages.gfm import code, escape, table, target
 from sitegen.pages.report_figures import EFFICIENCY, EFFICIENCY_KEYS, TREND, live, views
 from sitegen.pages.report_incidents import incidents
+from sitegen.reports import setup
 from sitegen.reports.shapes import MetricView, RunReport
 
 _FOLD = 8  # more rows than this are folded away
@@ -74,6 +75,8 @@ def _facts(report: RunReport) -> Iterator[tuple[str, str]]:
             yield name, escape(value)
     if run.commit:
         yield "Commit", code(run.commit)
+    if numbers := setup.precision(run.config):
+        yield "Precision", escape(", ".join(numbers))
 
 
 def _steps(run: Run) -> str:

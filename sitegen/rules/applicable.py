@@ -26,6 +26,8 @@ def _has(need: str, run: Run, rows: RowData, store: Store) -> bool:
         return run.id in store.validated()
     if need == "config":
         return bool(run.config)
+    if need == "verl_version":
+        return run.verl_version is not None
     if need == "planned":
         return run.planned_steps is not None
     return rows.carries(run.id, need) or _only_non_finite(run, need)

@@ -164,6 +164,7 @@ def _line(number: int, given: Mapping[str, Any]) -> LogLine:
 
 def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
     steps, segments, _ = rows
+    facts = {str(key): str(value) for key, value in given.get("facts", {}).items()}
     distinct = sorted(set(steps.tolist()))
     first, last = (distinct[0], distinct[-1]) if distinct else (None, None)
     return Run(
@@ -174,8 +175,8 @@ def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
         experiment=given.get("experiment"),
         algorithm=given.get("algorithm"),
         model=None,
-        verl_version=None,
-        commit=None,
+        verl_version=facts.get("verl_version"),
+        commit=facts.get("commit"),
         hardware=given.get("hardware"),
         gpus=None,
         started_at=None,
@@ -200,6 +201,7 @@ def _run(id: str, given: Mapping[str, Any], rows: tuple[Any, Any, Any]) -> Run:
         problems=tuple(_problem(one) for one in given.get("problems", [])),
         fingerprint=id,
         presets=tuple(given.get("presets", ())),
+        facts=facts,
     )
 
 

@@ -37,6 +37,7 @@ KEYS: Mapping[str, str] = {
     "severity": "severity of the worst incident",
     "lines": "a list of { kind, step, level, text }",
     "config": "a table of settings",
+    "facts": 'a table such as { commit = "…", verl_version = "0.9.1" }',
     "segments": "a list of [first, last] steps, one after the other",
     "planned": "steps planned in all",
     "stride": "distance of logged steps",

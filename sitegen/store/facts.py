@@ -1,4 +1,4 @@
-"""Facts of runs as tables: runs, config, segments, problems, summary, log_lines."""
+"""Facts of runs as tables: runs, config, facts, segments, problems, summary, log_lines."""
 
 from __future__ import annotations
 
@@ -158,6 +158,17 @@ def config(found: Sequence[Run]) -> pa.Table:
     return table(CONFIG, ((run.id, key, value) for run in found for key, value in sorted(run.config.items())))
 
 
+def stated(found: Sequence[Run]) -> pa.Table:
+    """What the files of runs mention in passing: versions, commit, command and more."""
+    return table(CONFIG, (row for run in found for row in _stated(run)))
+
+
+def _stated(run: Run) -> Iterable[Row]:
+    own = {"commit": run.commit, "verl_version": run.verl_version}
+    said = dict(run.facts) | {key: text for key, text in own.items() if text is not None}
+    return ((run.id, key, said[key]) for key in sorted(said))
+
+
 def segments(found: Sequence[Run]) -> pa.Table:
     """Stretches without a rewind."""
     return table(
@@ -209,6 +220,7 @@ def log_lines(lines: Mapping[str, Sequence[LogLine]]) -> pa.Table:
 OF_RUNS: Mapping[str, Callable[[Sequence[Run]], pa.Table]] = {
     "runs": runs,
     "config": config,
+    "facts": stated,
     "segments": segments,
     "problems": problems,
     "summary": summary,

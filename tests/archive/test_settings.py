@@ -113,3 +113,10 @@ def test_a_value_that_mlflow_cut_is_that_of_hydra(made: Made) -> None:
     (name,) = made.ids()
     assert made.archive.run(name).config["data.files"] == long
     assert [p.kind for p in made.archive.run(name).problems if p.kind in ("cut", "config")] == ["cut"]
+
+
+def test_code_that_two_attempts_state_differently_is_told(made: Made) -> None:
+    made.console("a/1.log", ["git commit: 0123abc4567", "verl version: 0.8.0.dev", *curve(1, 6)])
+    made.console("a/2.log", ["git commit: 0123abc", "verl version: 0.9.1", *curve(5, 9)])
+    told = [p.message for p in made.run("a").problems if p.kind == "config"]
+    assert told == ["verl version differs from a/1.log, which is shown: 0.8.0.dev, here 0.9.1"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sitegen.model import ConfigSource, LogLine
-from sitegen.pages import provenance
+from sitegen.pages import provenance, report_md
 from sitegen.reports.shapes import Compared, Difference, RunReport
 from tests.pages import made_runs, rendered
 from tests.pages.rendered import Outline
@@ -116,3 +116,10 @@ def test_a_long_comparison_can_be_searched_and_needs_no_script() -> None:
     html = rendered.page(report(compared=(replace(DIFFERENT, differing=rows),))).html
     assert html.count('data-sg-filter="find a key or value"') == 3  # what differs, what one has, all settings
     assert "a.k19" in html and "<input" not in html[html.index('id="setup"') :]
+
+
+def test_precision_and_seeds_are_facts_of_the_run() -> None:
+    config = {"actor_rollout_ref.rollout.dtype": "bfloat16", "data.seed": "7"}
+    found = facts(report(config=config))
+    assert (found["Precision"], found["Seeds"]) == ("rollout in bf16", "data 7")
+    assert "| Precision | rollout in bf16 |" in report_md.document(report(config=config))

@@ -36,6 +36,7 @@
 --           settings as numbers (NULL = not in the config): lr_warmup_steps, critic_warmup, test_freq, save_freq, rollout_n,
 --           train_batch_size, max_response_length
 -- segments  run, number, first, last, rows, source, reason        config    run, key, setting (text)
+-- facts     run, key, setting: what the files mention in passing, such as commit, verl_version, torch_version
 -- problems  run, path, line, kind, message                        summary   run, metric, name, n, first, last, min, max, …
 -- spans     for cards with `after`: run, code, n, first_row, last_row, first, last, grade (1 info - 4 critical), open
 -- moves     for cards of phases: where the score goes from one level to another, looked at as a whole: run, first_row,
