@@ -1,5 +1,6 @@
 # make site   environment, install, build the bundled archive, say where the site is
 # make test   install what the tests need (a browser included) and run all of them
+# make trackers  an environment with the trackers' own packages and verl's Tracking, which the tests write with
 # make lint   formatting, style, types, layers
 # make bench  the measurements behind ARCHITECTURE.md, as ratios
 # make detection  how well the rules detect, on simulated runs; writes the scorecard of the rules' pages and
@@ -11,9 +12,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SEEDS  ?= 3
 SCORECARD ?= sitegen/rules/scorecard.json
+TRACKERS := $(VENV)/trackers
 NODE   := $(BIN)/python tests/publishing/npm.py
 
-.PHONY: site serve test lint bench detection runs clean
+.PHONY: site serve test lint trackers bench detection runs clean
 
 site: $(VENV)/.installed
 	$(BIN)/sitegen build runs -o site
@@ -23,7 +25,7 @@ site: $(VENV)/.installed
 serve: $(VENV)/.installed
 	$(BIN)/sitegen serve runs
 
-test: $(VENV)/.test lint
+test: $(VENV)/.test $(TRACKERS)/.installed lint
 	CHROMIUM="$$(tests/browser.sh $(BIN)/python)" $(BIN)/pytest -n auto --dist loadgroup
 
 lint: $(VENV)/.test
@@ -31,6 +33,9 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The packages that write what is read: they need versions that the rest of the tests could not have.
+trackers: $(TRACKERS)/.installed
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.bench
@@ -60,4 +65,10 @@ $(VENV)/.installed: pyproject.toml templates/npm/package-lock.json | $(VENV)/bin
 $(VENV)/.test: pyproject.toml tests/publishing/package-lock.json | $(VENV)/.installed
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test]'
 	$(NODE) ci --prefix tests/publishing
+	@touch $@
+
+$(TRACKERS)/.installed: tests/trackers/requirements.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv $(TRACKERS)
+	$(TRACKERS)/bin/python -m pip install -q --disable-pip-version-check -r tests/trackers/requirements.txt
+	$(TRACKERS)/bin/python -m pip install -q --disable-pip-version-check --no-deps "verl>=0.9.1,<0.10"
 	@touch $@

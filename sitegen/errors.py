@@ -4,6 +4,7 @@
     ├── ConfigError              mkdocs.yml, run.toml or a command line asks for something that does not exist
     ├── CardError                unusable rule or leaderboard cards, with every fault; exit status 1
     ├── ArchiveError             the archive folder cannot be read, written or locked
+    ├── LiveError                a tracker's server cannot be reached, refuses, or answers with something else
     └── QueryError               `sitegen query` was given SQL that does not run
 
 A `Problem` is not an exception: it describes what could not be read, is stored with the run
@@ -32,6 +33,10 @@ class CardError(SitegenError):
 
 class ArchiveError(SitegenError):
     """The archive folder cannot be read, written or locked."""
+
+
+class LiveError(SitegenError):
+    """A tracker's server cannot be reached, refuses, or answers with something else than was expected."""
 
 
 class QueryError(SitegenError):

@@ -23,17 +23,21 @@ from sitegen.cli.screen import Screen
 @options.home_option
 @options.quiet_option
 def command(
-    runs: Path | None, out: Path | None, config_file: Path | None, home: Path | None, quiet: bool
+    runs: options.Runs | None, out: Path | None, config_file: Path | None, home: Path | None, quiet: bool
 ) -> int:
     """Build the site: read what changed under RUNS, annotate, render, index.
 
     A second build works on what changed only. The last good site stays until the new one is complete.
     """
     screen = Screen(quiet)
-    settings = options.settings(config_file, runs, home)
-    runs, home = options.existing(settings.runs), settings.home
+    folder, home = options.local(runs, home, screen)
+    settings = options.settings(config_file, folder, home)
     built = mkdocs_plugin.build(
-        options.site_config_file(config_file), runs=runs, home=home, out=out, progress=screen.progress
+        options.site_config_file(config_file),
+        runs=options.existing(settings.runs),
+        home=settings.home,
+        out=out,
+        progress=screen.progress,
     )
     report = built.site.report
     sick = sum(row.status.value in ("crashed", "failed") for row in report.runs)

@@ -17,7 +17,7 @@ _LEVELS = [severity.word for severity in Severity]
 
 
 @click.command("check", short_help="Findings for runs or raw logs, without a site.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, type=options.runs_type, metavar="PATH…")
 @click.option(
     "-f", "--format", "form", type=click.Choice(tuple(findings.FORMATS)), default="text", show_default=True
 )
@@ -32,15 +32,21 @@ _LEVELS = [severity.word for severity in Severity]
 @options.config_option
 @options.quiet_option
 def command(
-    paths: tuple[Path, ...], form: str, fail_on: str, out: Path | None, config_file: Path | None, quiet: bool
+    paths: tuple[options.Runs, ...],
+    form: str,
+    fail_on: str,
+    out: Path | None,
+    config_file: Path | None,
+    quiet: bool,
 ) -> int:
-    """Read PATH (a run's folder, a folder of runs, or a log file) and say what is wrong.
+    """Read PATH (a log, a folder of one run or of runs, the address of a live source); say what is wrong.
 
     Nothing is written but the result. `--format sarif` suits code-review tools, `markdown` a comment.
     """
     screen = Screen(quiet)
     config = options.settings(config_file)
-    found = list(_reports(paths, scratch.Reader(config, screen)))
+    places = tuple(options.at(path, screen) for path in paths)
+    found = list(_reports(places, scratch.Reader(config, screen)))
     result = findings.FORMATS[form](found)
     if isinstance(result, findings.Lines):
         _show(screen, result, out)

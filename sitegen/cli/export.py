@@ -36,7 +36,7 @@ replaced before it was stored; host names, paths and prompts printed into a log 
 
 @click.command("export", short_help="Write one run, without secrets, as a folder or file that ingests again.")
 @click.argument("run")
-@click.argument("runs", type=click.Path(path_type=Path), required=False)
+@click.argument("runs", type=options.runs_type, required=False)
 @click.option(
     "-o",
     "--out",
@@ -47,7 +47,12 @@ replaced before it was stored; host names, paths and prompts printed into a log 
 @options.home_option
 @options.quiet_option
 def command(
-    run: str, runs: Path | None, out: Path | None, config_file: Path | None, home: Path | None, quiet: bool
+    run: str,
+    runs: options.Runs | None,
+    out: Path | None,
+    config_file: Path | None,
+    home: Path | None,
+    quiet: bool,
 ) -> int:
     """Write RUN as one folder without secrets: Parquet, JSON, and a report to read.
 
@@ -64,7 +69,8 @@ def command(
             config = options.settings(config_file).with_paths(runs=Path(run), home=Path(scratch))
             archive = _updated(config, screen)
             return _export(archive, config, _only(archive, run), out, screen)
-    config = options.settings(config_file, runs, home)
+    folder, home = options.local(runs, home, screen)
+    config = options.settings(config_file, folder, home)
     options.existing(config.runs)
     archive = _updated(config, screen)
     known = archive.runs()

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from sitegen import archive as archives
+from sitegen import live
 from sitegen.cli import options
 from sitegen.cli.screen import Screen
-from sitegen.errors import Problem
+from sitegen.errors import ConfigError, Problem
 from sitegen.model import Run
 
 _QUIET_KINDS = {"redacted"}  # worth a word, but nothing was lost
@@ -19,13 +20,40 @@ _QUIET_KINDS = {"redacted"}  # worth a word, but nothing was lost
 @click.command("ingest", short_help="Read runs into the archive and say what was read.")
 @options.runs_argument
 @click.option("--strict", is_flag=True, help="Exit 1 when something could not be read.")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the copy of a live source here, below the RUNS of a site, instead of in the user's cache.",
+)
 @options.config_option
 @options.home_option
 @options.quiet_option
-def command(runs: Path | None, strict: bool, config_file: Path | None, home: Path | None, quiet: bool) -> int:
-    """Read what changed under RUNS into the archive; print what was read and what could not be."""
+def command(
+    runs: options.Runs | None,
+    strict: bool,
+    into: Path | None,
+    config_file: Path | None,
+    home: Path | None,
+    quiet: bool,
+) -> int:
+    """Read what changed under RUNS into the archive; print what was read and what could not be.
+
+    RUNS is a folder, or the address of a tracker's server, whose runs are copied first; asked again, only
+    what changed is fetched. Credentials come from the environment (MLFLOW_TRACKING_USERNAME and
+    MLFLOW_TRACKING_PASSWORD, MLFLOW_TRACKING_TOKEN, WANDB_API_KEY).
+
+    \b
+      sitegen ingest runs
+      sitegen ingest mlflow+http://host:5000/#experiment
+      sitegen ingest wandb://entity/project/run --into runs/my-run
+    """  # noqa: D301  \b is click's sign for "keep these lines"
     screen = Screen(quiet)
-    config = options.settings(config_file, runs, home)
+    if into is not None:
+        if not isinstance(runs, live.Address):
+            raise ConfigError("--into needs the address of a live source, such as mlflow+http://host:5000/.")
+        runs = options.copied(runs, into, screen)
+    folder, home = options.local(runs, home, screen)
+    config = options.settings(config_file, folder, home)
     options.existing(config.runs)
     update = options.updated(config, screen.progress)
     archive = archives.Archive(config.archive_home)

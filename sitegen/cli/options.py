@@ -11,13 +11,30 @@ from typing import Any, TypeVar
 import click
 
 from sitegen import archive as archives
-from sitegen import mkdocs_plugin
+from sitegen import live, mkdocs_plugin
+from sitegen.cli.screen import Screen
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-runs_argument = click.argument("runs", type=click.Path(path_type=Path), required=False)
+
+Runs = Path | live.Address
+
+
+class _Runs(click.Path):
+    """A folder, or the address of a live source."""
+
+    name = "runs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and live.is_address(value):
+            return live.parse(value)
+        return super().convert(value, param, ctx)
+
+
+runs_type = _Runs(path_type=Path)
+runs_argument = click.argument("runs", type=runs_type, required=False)
 home_option = click.option(
     "--home",
     type=click.Path(path_type=Path, file_okay=False),
@@ -52,9 +69,38 @@ def settings(config_file: Path | None, runs: Path | None = None, home: Path | No
 
 def cache_home(runs: Path) -> Path:
     """Where the archive of `runs` is kept when its own neighbourhood is not ours to write to."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     place = runs.resolve()
-    return cache / "sitegen" / f"{place.name}-{hashlib.sha256(bytes(place)).hexdigest()[:8]}"
+    return _cache() / f"{place.name}-{hashlib.sha256(bytes(place)).hexdigest()[:8]}"
+
+
+def local(runs: Runs | None, home: Path | None, screen: Screen) -> tuple[Path | None, Path | None]:
+    """RUNS and home as folders: a live source is copied first, below `home` or the user's cache.
+
+    Raises LiveError and ConfigError as `live.copy` does.
+    """
+    if not isinstance(runs, live.Address):
+        return runs, home
+    place = home or _cache() / runs.name
+    return copied(runs, place / "live" / runs.name, screen), place
+
+
+def copied(address: live.Address, folder: Path, screen: Screen) -> Path:
+    """The folder, with the copy of a live source brought up to date. Raises as `live.copy` does."""
+    screen.progress(f"asking {address}")
+    done = live.copy(address, folder, screen.progress)
+    screen.progress(f"{done.runs} runs there, {done.fetched} of them new or changed")
+    return folder
+
+
+def at(path: Runs, screen: Screen) -> Path:
+    """A path as it is; of the address of a live source the copy, in the user's cache."""
+    if isinstance(path, live.Address):
+        return copied(path, _cache() / path.name / "live" / path.name, screen)
+    return path
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sitegen"
 
 
 def updated(config: Config, say: Callable[[str], None]) -> archives.Update:

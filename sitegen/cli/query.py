@@ -40,7 +40,7 @@ _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "tabl
 @options.quiet_option
 def command(
     sql: str,
-    runs: Path | None,
+    runs: options.Runs | None,
     form: str | None,
     out: Path | None,
     config_file: Path | None,
@@ -62,7 +62,8 @@ def command(
     form = form or _by_name(out)
     if form == "parquet" and out is None:
         raise click.UsageError("--format parquet needs a file: add `-o result.parquet`.")
-    config = options.settings(config_file, runs, home)
+    folder, home = options.local(runs, home, screen)
+    config = options.settings(config_file, folder, home)
     options.existing(config.runs)
     options.updated(config, screen.progress)
     archive = archives.Archive(config.archive_home)

@@ -20,12 +20,15 @@ from sitegen.cli.screen import Screen
 @options.config_option
 @options.home_option
 @options.quiet_option
-def command(runs: Path | None, port: int, config_file: Path | None, home: Path | None, quiet: bool) -> int:
+def command(
+    runs: options.Runs | None, port: int, config_file: Path | None, home: Path | None, quiet: bool
+) -> int:
     """Build and serve the site on loopback until Ctrl-C; open pages reload after each build."""
     screen = Screen(quiet)
     own = options.site_config_file(config_file)
-    settings = options.settings(config_file, runs, home)
-    runs, home = options.existing(settings.runs), settings.home
+    given, home = options.local(runs, home, screen)
+    settings = options.settings(config_file, given, home)
+    shown, kept = options.existing(settings.runs), settings.home
 
     def address(line: str) -> None:
         screen.line(line) if line.startswith("http") else screen.note(line)
@@ -34,9 +37,9 @@ def command(runs: Path | None, port: int, config_file: Path | None, home: Path |
 
         def build(number: int) -> Path:
             out = Path(folder) / "site"
-            mkdocs_plugin.build(own, runs=runs, home=home, out=out, progress=screen.progress)
+            mkdocs_plugin.build(own, runs=shown, home=kept, out=out, progress=screen.progress)
             return out
 
-        watched = [runs, *([own] if own.parent == Path.cwd() else [])]
+        watched = [shown, *([own] if own.parent == Path.cwd() else [])]
         site.serve(build, watched, port=port, say=address)
     return 0

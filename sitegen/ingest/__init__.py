@@ -31,6 +31,7 @@ from sitegen.ingest import (
     tensorboard,
     trackers,
     trackio,
+    wandb_export,
     wandb_files,
     wandb_log,
     weave_calls,
@@ -106,6 +107,7 @@ class Store(Protocol):
 
 FORMATS: tuple[Format, ...] = (
     exported,
+    wandb_export,
     filelogger,
     tensorboard,
     wandb_log,

@@ -24,17 +24,31 @@ class History:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._names: dict[bytes, str] = {}
+        self.records = 0  # with a step
         self._referenced: list[str] = []  # names in this record that stand for a file
 
     def record(self, data: bytes, start: int, end: int) -> tuple[int, float, Mapping[str, object]] | None:
         """Step, Unix seconds or NaN, and values by name; None without a step. Raises Malformed."""
-        found, step = self._items(data, start, end)
+        return self._record(*self._items(data, start, end))
+
+    def of_row(self, row: Mapping[str, object]) -> tuple[int, float, Mapping[str, object]] | None:
+        """The same of a row as W&B's server hands it out, a dict per record."""
+        found: Values = {}
+        for name, value in row.items():
+            if name in ("_step", "_timestamp", "_runtime"):
+                found[name] = value
+            elif not name.startswith("_wandb"):
+                self._flatten(found, name, value, 0)
+        return self._record(found, None)
+
+    def _record(self, found: Values, step: int | None) -> tuple[int, float, Mapping[str, object]] | None:
         step = jsonl.whole(found.pop("_step", step))
         time = found.pop("_timestamp", math.nan)
         found.pop("_runtime", None)
         if step is None:
             self._notes.stepless += 1
             return None
+        self.records += 1
         seconds = float(time) if isinstance(time, (int, float)) else math.nan
         for name in self._referenced:
             found = {each: value for each, value in found.items() if not each.startswith(name + ".")}

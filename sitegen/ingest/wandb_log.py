@@ -48,7 +48,7 @@ def _output_log(folder: Path) -> bool:
     return any(any(place.glob("output.log*")) for place in (folder / "files", folder))
 
 
-def _table(folder: Path, name: str) -> bool:
+def table_beside(folder: Path, name: str) -> bool:
     """Whether a table that was logged under `name` lies below `folder`."""
     if ".." in name.split("/"):
         return False
@@ -62,7 +62,7 @@ class _Reader:
         self._source = source
         self._faults = Faults(source.path, "record")
         self._damage = Damage()
-        self._notes = Notes(source.path, lambda name: _table(source.file.parent, name))
+        self._notes = Notes(source.path, lambda name: table_beside(source.file.parent, name))
         self._history = History(self._notes)
         self._about = About(source.path)
         self._block = Records(self._faults)
