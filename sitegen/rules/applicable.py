@@ -24,6 +24,8 @@ def _has(need: str, run: Run, rows: RowData, store: Store) -> bool:
         return run.steps > 0 or has_log(run)
     if need == "evals":
         return run.id in store.validated()
+    if need == "best@N":
+        return run.id in store.with_best_of_n()
     if need == "config":
         return bool(run.config)
     if need == "verl_version":

@@ -13,7 +13,7 @@ from sitegen.cards import Table
 from sitegen.errors import Problem
 from sitegen.model import Floats, LogLine, Run, Segment, SourceFile
 from sitegen.rules import casetext
-from sitegen.store import Frame, empty_raw, main_validations
+from sitegen.store import Frame, best_of_n, empty_raw, main_validations
 
 
 def stretched(text: str, rows: int, name: str) -> Floats:
@@ -96,14 +96,23 @@ class CaseShelf:
         return pa.table(columns, schema=empty_raw(keys).schema)
 
     def _validations(self) -> pa.Table:
-        found: list[tuple[str, str, str, int, float]] = []
+        found: list[tuple[str, str, str, int, float, float | None]] = []
         for run in self._cases:
             steps, _, live = self._steps[run]
             series = self._series(run)
             for check in main_validations(series):
                 values = series[check.name]
                 kept = np.flatnonzero(np.isfinite(values) & live)
-                found += [(run, check.name, check.dataset, int(steps[at]), float(values[at])) for at in kept]
+                name = best_of_n(check, series)
+                best = (
+                    {at: float(series[name][at]) for at in np.flatnonzero(np.isfinite(series[name]))}
+                    if name
+                    else {}
+                )
+                found += [
+                    (run, check.name, check.dataset, int(steps[at]), float(values[at]), best.get(at))
+                    for at in kept
+                ]
         return _arrow(
             found,
             {
@@ -112,6 +121,7 @@ class CaseShelf:
                 "dataset": pa.string(),
                 "step": pa.int64(),
                 "val": pa.float64(),
+                "best_of_n": pa.float64(),
             },
         )
 

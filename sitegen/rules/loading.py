@@ -16,7 +16,7 @@ from sitegen.rules.definition import KNOWN, Definition
 from sitegen.store import Answers, verify
 
 #: Things a rule may need that are not metrics.
-PSEUDO = frozenset({"log_lines", "events", "evals", "config", "planned", "verl_version"})
+PSEUDO = frozenset({"log_lines", "events", "evals", "best@N", "config", "planned", "verl_version"})
 SECTIONS = ("Why it matters", "Likely causes", "What to do", "What else looks like this", "Sources")
 RELATIONS = ("steps", "evals", "events")
 

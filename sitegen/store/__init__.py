@@ -1,7 +1,7 @@
 """Runs as tables. The only room that knows DuckDB."""
 
 from sitegen.store.facts import has_log
-from sitegen.store.frames import Frame, Shelf, empty_raw, main_validations, stride
+from sitegen.store.frames import Frame, Shelf, best_of_n, empty_raw, main_validations, stride
 from sitegen.store.portion import portions
 from sitegen.store.relations import columns, keys_for, moves_table, presets_table, spans_table
 from sitegen.store.store import RefusedError, Store
@@ -13,6 +13,7 @@ __all__ = [
     "RefusedError",
     "Shelf",
     "Store",
+    "best_of_n",
     "columns",
     "empty_raw",
     "has_log",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -44,8 +44,10 @@ VALIDATIONS = pa.schema(
         ("dataset", pa.string()),
         ("step", pa.int64()),
         ("val", pa.float64()),
+        ("best_of_n", pa.float64()),
     ]
 )
+_CHECKS = pa.schema([(name, pa.string()) for name in ("run", "stored", "name", "dataset", "best")])
 NON_FINITE = pa.schema(
     [
         ("run", pa.string()),
@@ -76,7 +78,8 @@ class Frame:
     Args:
         keys: metrics that `raw` has a column for.
         raw: RAW_FIELDS and one double per key; a row per (run, segment, step).
-        validations: finite values of the main metric of each data set, live rows only.
+        validations: finite values of the main metric of each data set, live rows only, each with the value of
+            its `best_of_n` where that is logged.
         non_finite: values that are NaN or infinite.
     """
 
@@ -120,6 +123,15 @@ def main_validations(names: Iterable[str]) -> tuple[Validation, ...]:
         if other is None or (found.rank, found.name) < (other.rank, other.name):
             best[found.dataset] = found
     return tuple(best[dataset] for dataset in sorted(best))
+
+
+def best_of_n(main: Validation, names: Container[str]) -> str | None:
+    """The name of the best of the N answers that `main` is the mean of, if it is among `names`."""
+    mean = re.fullmatch(r"val-core/(.+)/mean@(\d+)", main.name)
+    if mean is None or mean[2] == "1":
+        return None
+    told = (f"{where}/{mean[1]}/best@{mean[2]}/mean" for where in ("val-core", "val-aux"))
+    return next((name for name in told if name in names), None)
 
 
 def stride(steps: int) -> int:
@@ -171,7 +183,8 @@ class _Plan:
         self.gpus = gpus
         self.holders: dict[str, set[str]] = {}  # lower stored name -> runs that have it
         self.sources: dict[str, dict[tuple[str, float], set[str]]] = {key: {} for key in keys}
-        self.checks: list[tuple[str, str, str, str]] = []  # run, lower stored name, name, data set
+        self.checks: list[tuple[str, str, str, str, str | None]] = []
+        """Run, lower stored name, name, data set, lower stored name of its best of N."""
         self.columns: set[str] = set()
         for run, columns in stored.items():
             self._add(run, columns)
@@ -188,8 +201,10 @@ class _Plan:
                 ).add(run)
                 self.columns.add(by_name[name])
         for check in main_validations(by_name):
-            self.checks.append((run, by_name[check.name], check.name, check.dataset))
-            self.columns.add(by_name[check.name])
+            best = best_of_n(check, by_name)
+            names = [by_name[name] for name in (check.name, best) if name]
+            self.checks.append((run, names[0], check.name, check.dataset, names[1] if best else None))
+            self.columns.update(names)
 
     def _value(self, column: str, scale: float, runs: set[str]) -> str:
         value = identifier(column) + (f" * {scale!r}" if scale != 1.0 else "")
@@ -207,7 +222,7 @@ class _Plan:
     def trains(self) -> str:
         """Condition that something was trained in a row of `stored`."""
         active = [self.metric(key) for key in self.keys if key not in PASSIVE and self.sources[key]]
-        checks = sorted({identifier(column) for _, column, _, _ in self.checks})
+        checks = sorted({identifier(column) for _, column, _, _, _ in self.checks})
         return f"{_any(active)} OR NOT {_any(checks)}"  # a row of values that are not finite trains as well
 
     def raw(self) -> str:
@@ -250,20 +265,21 @@ def _thin(connection: Connection, trains: str) -> None:
 def _validations(connection: Connection, plan: _Plan) -> pa.Table:
     if not plan.checks:
         return VALIDATIONS.empty_table()
-    columns = sorted({column for _, column, _, _ in plan.checks})
-    names = ["run", "stored", "name", "dataset"]
+    columns = sorted({column for check in plan.checks for column in (check[1], check[4]) if column})
+    names = ["run", "stored", "name", "dataset", "best"]
     put(
         connection,
         "checks",
-        pa.table(dict(zip(names, map(list, zip(*plan.checks, strict=True)), strict=True))),
+        pa.table(dict(zip(names, map(list, zip(*plan.checks, strict=True)), strict=True)), _CHECKS),
     )
     listed = ", ".join(map(identifier, columns))
     rows = arrow(
         connection,
-        "SELECT u.run, c.name, c.dataset, u.step, u.val "  # noqa: S608
-        f"FROM (UNPIVOT (SELECT run, step, {listed} FROM stored WHERE live) "
-        f"ON {listed} INTO NAME stored VALUE val) u "
-        "JOIN checks c ON c.run = u.run AND c.stored = u.stored ORDER BY ALL",
+        "WITH u AS (SELECT run, step, stored, val FROM (UNPIVOT "  # noqa: S608
+        f"(SELECT run, step, {listed} FROM stored WHERE live) ON {listed} INTO NAME stored VALUE val)) "
+        "SELECT u.run, c.name, c.dataset, u.step, u.val, b.val AS best_of_n FROM u "
+        "JOIN checks c ON c.run = u.run AND c.stored = u.stored "
+        "LEFT JOIN u b ON b.run = c.run AND b.stored = c.best AND b.step = u.step ORDER BY ALL",
     )
     return rows.cast(VALIDATIONS)
 

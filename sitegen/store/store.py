@@ -79,6 +79,7 @@ class Store:
         self._loaded: set[str] = set()
         self._columns: frozenset[str] = frozenset()  # of `steps`, loaded
         self._validated: frozenset[str] | None = None
+        self._with_best: frozenset[str] | None = None
 
     def __enter__(self) -> Store:
         return self
@@ -110,6 +111,13 @@ class Store:
             rows = self.table("SELECT DISTINCT run FROM evals").column("run").to_pylist()
             self._validated = frozenset(rows)
         return self._validated
+
+    def with_best_of_n(self) -> frozenset[str]:
+        """Runs that logged the best of several answers beside their mean."""
+        if self._with_best is None:
+            asked = self.table("SELECT DISTINCT run FROM evals WHERE best_of_n IS NOT NULL")
+            self._with_best = frozenset(asked.column("run").to_pylist())
+        return self._with_best
 
     def prepare(self, words: Iterable[str]) -> None:
         """Load the rows of every run at once, with the columns among `words`.

@@ -232,6 +232,18 @@ def test_evals_have_their_own_index_and_their_best(shelf: Written) -> None:
     assert {row["dataset"] for row in found} == {"gsm8k"}
 
 
+def test_a_mean_of_n_has_the_best_of_n_beside_it(shelf: Written) -> None:
+    both = {"val-core/math/acc/mean@8": [0.3, NAN, 0.5], "val-core/math/acc/best@8/mean": [0.6, NAN, 0.7]}
+    older = {"val-core/math/acc/mean@4": [0.3], "val-aux/math/acc/best@4/mean": [0.6]}
+    shelf.add("a", {"critic/score/mean": [0.4] * 3, **both})
+    shelf.add("b", {"critic/score/mean": [0.4], **older})
+    shelf.add("c", {"critic/score/mean": [0.4], "val-core/math/acc/mean@8": [0.3]})
+    found = [
+        tuple(one.values()) for one in rows(shelf, "SELECT run, val, best_of_n FROM evals ORDER BY run, idx")
+    ]
+    assert found == [("a", 0.3, 0.6), ("a", 0.5, 0.7), ("b", 0.3, 0.6), ("c", 0.3, None)]
+
+
 @pytest.mark.parametrize("name", ["Émile", "İstanbul", "数学", "MATH", 'a"b', "run"])
 def test_data_sets_may_have_any_name(shelf: Written, name: str) -> None:
     shelf.add("a", {"critic/score/mean": [0.4, 0.4], f"val-core/{name}/acc/mean@1": [0.1, 0.2]})

@@ -27,7 +27,7 @@
 -- evals     one row per validation: run, name (as logged), dataset, idx (1-based), row, step, val, val_best (best so
 --           far, this one included), val_before (best before this one), n_evals, train (mean score of the r10 rows on both
 --           sides of that row, NULL before training), scale (highest score_max - lowest score_min, at least 1: train /
---           scale is comparable with an accuracy), sd (noise of one validation, from those before it: against train or
+--           scale is comparable with an accuracy), best_of_n (best of the N answers that val is the mean of), sd (noise of one validation, from those before it: against train or
 --           against its own two neighbours, whichever is calmer; at least 0.015), last
 -- events    one row per non-finite value or line of the log that matters: run, idx (1-based), kind ("non_finite" or the
 --           kind of the line), name (as logged), metric, raw, level, text, path, line, segment, row (NULL before the first row), step
@@ -127,7 +127,7 @@ WITH trained AS (
         greatest(1, max(score_max) OVER (PARTITION BY run) - min(score_min) OVER (PARTITION BY run)) AS scale
     FROM steps WHERE run IN (SELECT run FROM validations)
 ), paired AS (
-    SELECT e.run, e.name, e.dataset, e.step, e.val, s.row,
+    SELECT e.run, e.name, e.dataset, e.step, e.val, e.best_of_n, s.row,
         row_number() OVER (PARTITION BY e.run, e.name ORDER BY e.step) AS idx, s.train, coalesce(s.scale, 1) AS scale
     FROM validations e ASOF LEFT JOIN trained s ON s.run = e.run AND s.step <= e.step
 ), moving AS (
@@ -135,7 +135,7 @@ WITH trained AS (
         val - 2 * lag(val) OVER series + lag(val, 2) OVER series AS bend
     FROM paired WINDOW series AS (PARTITION BY run, name ORDER BY idx)
 )
-SELECT run, name, dataset, idx, row, step, val, train, scale,
+SELECT run, name, dataset, idx, row, step, val, best_of_n, train, scale,
     max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS val_best,
     max(val) OVER (series ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS val_before,
     count(*) OVER (PARTITION BY run, name) AS n_evals,
