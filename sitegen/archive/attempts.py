@@ -3,7 +3,8 @@
 A segment joins an attempt that is known already when the two share steps and their values agree, or when they
 log different metrics over the same steps; otherwise it is an attempt of its own. One that says it resumed
 from a checkpoint of the other is an attempt of its own whatever its values. The source with most records goes
-first, so that a FileLogger file that a resume overwrote finds the console log's second segment to join.
+first, so that a FileLogger file that a resume overwrote finds the console log's second segment to join. Logs
+of the processes of one job are one attempt whatever each of them measured.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sitegen.archive import ranks
 from sitegen.archive.agree import same
 from sitegen.archive.segments import Names, Split, only_validates, rewrites
 from sitegen.archive.spool import Spool
@@ -48,6 +50,7 @@ def joined_attempts(
         return _alone(alone[0], staged, splits)
     attempts: list[Attempt] = []
     number = [np.zeros(len(each.records.steps), dtype=np.int64) for each in staged]
+    jobs = ranks.siblings(each.file.path for each in staged)
     biggest = sorted(range(len(staged)), key=lambda s: (-len(staged[s].records.steps), staged[s].file.path))
     for s in biggest:
         known = len(attempts)
@@ -59,6 +62,8 @@ def joined_attempts(
             near = [i for i in others if not _apart(staged, s, where, reason, attempts[i])]
             likeness = {i: _likeness(staged, s, where, attempts[i], spool) for i in near}
             joined = _joined(likeness, staged[s].records.steps[where], attempts)
+            if not joined and (job := jobs.get(staged[s].file.path)):
+                joined = [i for i in others if _of_job(attempts[i], segment, job, jobs, staged)][:1]
             if not joined and len(where) == 1 and only_validates(names_of(staged[s], spool)(int(where[0]))):
                 joined = [i for i in others if attempts[i].has(int(staged[s].records.steps[where[0]]))]
             if not joined:
@@ -74,6 +79,15 @@ def joined_attempts(
                 mine = where[number[s][where] == i]
                 _grow(attempts[int(i)], s, segment, staged[s].records.steps[mine], mine)
     return attempts, number
+
+
+def _of_job(
+    attempt: Attempt, segment: int, job: str, jobs: Mapping[str, str], staged: Sequence[Staged]
+) -> bool:
+    """Whether another process of the job wrote the same segment into an attempt."""
+    return any(
+        number == segment and jobs.get(staged[source].file.path) == job for source, number in attempt.origin
+    )
 
 
 def hand_back(

@@ -16,6 +16,7 @@ from pyarrow import ArrowException
 from sitegen.archive import (
     clock,
     columns,
+    disagreements,
     facts,
     parquet,
     portable,
@@ -25,8 +26,8 @@ from sitegen.archive import (
     settings,
     traces,
 )
-from sitegen.archive.gather import Disagreement, Gatherer
-from sitegen.archive.merge import Plan, plan
+from sitegen.archive.gather import Gatherer
+from sitegen.archive.merge import Plan, plan, trusted
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Spool
@@ -244,7 +245,7 @@ def _made(
     config = settings.settled(staged)
     problems = [
         *toml.problems, *run.problems, *lost, *(p for each in staged for p in each.problems),
-        *config.problems, *dumps.problems(run.path), *map(_disagreement, gatherer.disagreements.values()),
+        *config.problems, *dumps.problems(run.path), *disagreements.told(gatherer.disagreements.values()),
     ]  # fmt: skip
     found = facts.known(run.path, toml, config.values, staged, gatherer)
     record = _run(run, found, staged, rows, live, spent, lines, _limited(problems), mark)
@@ -303,16 +304,6 @@ def _lines(staged: Sequence[Staged]) -> tuple[LogLine, ...]:
     return tuple(line for each in staged for line in sorted(each.log_lines, key=lambda line: line.line))
 
 
-def _disagreement(noted: Disagreement) -> Problem:
-    kept, other = noted.sources
-    where = f"{noted.values} values, the first is {noted.name} at step {noted.step}"
-    if noted.kind == "repeat":
-        what = f"a step was logged again with other values; the last was kept: {where}"
-        return Problem(kept, None, "repeat", what)
-    what = f"differs from {kept}, whose values were kept: {where}"
-    return Problem(other, None, "conflict", what, "If they are two runs, give each a folder of its own.")
-
-
 def _limited(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     distinct = list(dict.fromkeys(problems))
     if len(distinct) <= MAX_PROBLEMS:
@@ -360,7 +351,7 @@ def _run(
         finished=finished,
         growing=toml.text("status") == "running",
         segments=rows.segments,
-        sources=samples.folded(files_read),
+        sources=samples.folded(trusted(files_read)),
         formats=tuple(dict.fromkeys(each.format for each in files_read)),
         tags=toml.texts("tags"),
         owner=_shown(toml.text("owner")),

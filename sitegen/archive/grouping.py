@@ -8,7 +8,7 @@
 3. A folder is a collection instead, each file a run of its own, when two of its sources contradict each
    other: both begin at step 0 or 1 (or at the same step) and log different values under one name, or nothing
    in common although they are of one format, or they name different projects or experiments. Files with the
-   same stem (`a.log`, `a.jsonl`, `a.log.1.gz`) stay together.
+   same stem (`a.log`, `a.jsonl`, `a.log.1.gz`) stay together, and those of the processes of one job.
 4. Files directly in RUNS are runs of their own, unless they agree with each other and nothing contradicts.
    When RUNS holds nothing but structure and such files, RUNS itself may be the run's folder.
 
@@ -26,8 +26,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from sitegen.archive import ranks
 from sitegen.archive.ids import EVENTS, stem
-from sitegen.archive.layout import ATTEMPT, home, is_inside
+from sitegen.archive.layout import ATTEMPT, home, is_inside, within
 from sitegen.archive.peek import Relation
 from sitegen.archive.walk import Found
 
@@ -84,14 +85,20 @@ def _alone(files: Sequence[Found]) -> set[str]:
         set
     )  # folder -> what its folders hold that are no structure
     for folder, held in shapes.items():
-        above, _, name = folder.rpartition("/")
-        if not is_inside(name):
-            siblings[above] |= held
-    return {
+        if not within(folder.split("/")):
+            siblings[folder.rpartition("/")[0]] |= held
+    return _rankless(shapes) | {
         folder
         for folder, held in shapes.items()
         if (above := folder.rpartition("/")[0]) not in holders and held & siblings[above]
     }
+
+
+def _rankless(folders: Iterable[str]) -> set[str]:
+    """Folders such as `rank8` beside `rank16`, where none is that of a process 0."""
+    ranked = [folder for folder in folders if ranks.is_folder(folder.rpartition("/")[2])]
+    jobs = ranks.siblings(ranked)
+    return {folder for folder in ranked if folder not in jobs}
 
 
 def _suffix(name: str) -> str:
@@ -154,18 +161,31 @@ def root_name(files: Sequence[Found]) -> str:
 
 
 def _contradiction(files: Sequence[Found], relate: Relate) -> bool:
+    names = _bundles(files)
     return any(
         relate(a, b) is Relation.CONTRADICT
         for a, b in combinations(files, 2)
-        if (a.folder, stem(a.name)) != (b.folder, stem(b.name))
+        if names[a.path] != names[b.path]
     )
+
+
+def _bundles(files: Iterable[Found]) -> dict[str, tuple[str, str]]:
+    """Path -> (folder, stem) of files that stay together; those of several processes share them."""
+    paths = [each.path for each in files]
+    jobs = ranks.siblings(paths)
+    found = {}
+    for path in paths:
+        folder, _, name = jobs.get(path, path).rpartition("/")
+        found[path] = (folder, stem(name) or "ranks")
+    return found
 
 
 def _collection(where: str, files: Sequence[Found], relate: Relate) -> list[Group]:
     """Each W&B or Hydra run and each stem a run; a stem that contradicts itself is split by folder."""
     bundles = defaultdict(list)
+    names = _bundles(files)
     for each in files:
-        bundles[_attempt(each) or _joined(where, stem(each.name))].append(each)
+        bundles[_attempt(each) or _joined(where, names[each.path][1])].append(each)
     groups: list[Group] = []
     for path, bundle in sorted(bundles.items()):
         if _contradiction(bundle, relate):
@@ -219,8 +239,10 @@ def _attempt(each: Found) -> str | None:
 
 def _by_stem(files: Iterable[Found]) -> dict[tuple[str, str], list[Found]]:
     bundles = defaultdict(list)
-    for each in files:
-        bundles[(each.folder, stem(each.name))].append(each)
+    found = list(files)
+    names = _bundles(found)
+    for each in found:
+        bundles[names[each.path]].append(each)
     return dict(sorted(bundles.items()))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 # Only names that a person would hardly give to a run of their own.
 _INSIDE = re.compile(
@@ -17,8 +17,10 @@ _INSIDE = re.compile(
   | val[_-]data | dumps? | generations | traces?
   | checkpoints? | ckpts? | global_step_\d+ | artifacts | profile
   | tr-[0-9a-f]{16,32} | ray | session_[\d_-]+\w* | sessions?
+  | attempt_\d+ | ((global|local|node)[_-]?)?rank[_-]?\d{1,5}
     """
 )
+_TORCHRUN = re.compile(r"attempt_\d+")
 ATTEMPT = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+|\d\d-\d\d-\d\d", re.IGNORECASE)
 
 
@@ -33,6 +35,12 @@ def home(folder: str, alone: Container[str] = ()) -> str:
     Folders in `alone` are no structure whatever their name.
     """
     parts = folder.split("/") if folder else []
-    while parts and is_inside(parts[-1]) and "/".join(parts) not in alone:
+    while parts and within(parts) and "/".join(parts) not in alone:
         parts.pop()
     return "/".join(parts)
+
+
+def within(parts: Sequence[str]) -> bool:
+    """Whether the last folder of a path belongs to the run above: torchrun numbers those of its processes."""
+    numbered = len(parts) > 1 and parts[-1].isdigit() and _TORCHRUN.fullmatch(parts[-2])
+    return bool(numbered) or is_inside(parts[-1])

@@ -18,10 +18,18 @@ from sitegen.archive.attempts import Attempt, hand_back, joined_attempts, names_
 from sitegen.archive.segments import Split, split
 from sitegen.archive.spool import Spool
 from sitegen.archive.stage import Records, Staged
-from sitegen.model import Floats, Ints, Segment
+from sitegen.model import Floats, Ints, Segment, SourceFile
 
-# whose value wins; others 2. Those with every digit come first, float32 last
+# whose value wins. Those with every digit come first, float32 last
 _RANK = {"filelogger": 0, "seed-metrics": 1, "wandb": 1, "seed-debug": 3, "tensorboard": 3}
+
+
+_OTHERS = 2
+
+
+def trusted(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Sources in the order in which their values count."""
+    return sorted(files, key=lambda each: _RANK.get(each.format, _OTHERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,9 @@ def _rows(
     origin = np.repeat(np.arange(len(staged)), [len(r.steps) for r in records])
     segment = rank[np.concatenate(number)] if len(attempts) else np.empty(0, dtype=np.int64)
     step = _all(records, "steps").astype(np.int64)
-    priority = np.array([_RANK.get(each.file.format, 2) * len(staged) + i for i, each in enumerate(staged)])
+    priority = np.array(
+        [_RANK.get(each.file.format, _OTHERS) * len(staged) + i for i, each in enumerate(staged)]
+    )
     place = np.arange(len(step))
     order = np.lexsort((place, priority[origin], step, segment)) if len(step) else place
     segment, step, origin = segment[order], step[order], origin[order]

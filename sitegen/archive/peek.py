@@ -9,7 +9,9 @@ from enum import Enum
 
 import numpy as np
 
+from sitegen.archive import requeue
 from sitegen.archive.agree import same
+from sitegen.archive.requeue import NONE, Job
 from sitegen.ingest import Format
 from sitegen.ingest.source import Source
 from sitegen.model import Rows
@@ -37,6 +39,7 @@ class Peek:
     first: int | None = None
     names: tuple[str | None, str | None] = (None, None)  # trainer.project_name, trainer.experiment_name
     traced: bool = False  # it holds traces: there are no rows to compare
+    job: Job = NONE
 
 
 def peek(source: Source, form: Format) -> Peek:
@@ -45,12 +48,14 @@ def peek(source: Source, form: Format) -> Peek:
     first: int | None = None
     traced = False
     project = experiment = called = None
+    config: dict[str, str] = {}
     size = BYTES if source.size is None else min(source.size, BYTES)
     try:
         for batch in form.read(replace(source, size=size, notes=[])):
             project = project or batch.config.get("trainer.project_name")
             experiment = experiment or batch.config.get("trainer.experiment_name")
             called = called or batch.facts.get("experiment")
+            config.update(batch.config)
             if batch.rows is not None and len(batch.rows.steps):
                 first = int(batch.rows.steps[0]) if first is None else first
                 _take(batch.rows, steps)
@@ -59,7 +64,8 @@ def peek(source: Source, form: Format) -> Peek:
                 break
     except Exception:  # noqa: S110 - any fault shows up when the source is read in full
         pass
-    return Peek(form.NAME, steps, first, (project, experiment or (called if traced else None)), traced)
+    names = (project, experiment or (called if traced else None))
+    return Peek(form.NAME, steps, first, names, traced, requeue.job(source, config))
 
 
 def _take(rows: Rows, steps: dict[int, dict[str, float]]) -> None:
@@ -80,6 +86,8 @@ def relation(a: Peek, b: Peek) -> Relation:
         return Relation.AGREE if _called(a) and _called(a) == _called(b) else Relation.APART
     if any(x and y and x != y for x, y in zip(a.names, b.names, strict=True)):
         return Relation.CONTRADICT
+    if requeue.attempts(a.job, b.job) and a.names == b.names and a.names[1]:
+        return Relation.APART
     shared = sorted(a.steps.keys() & b.steps.keys())
     if not shared or a.first is None or b.first is None:
         return Relation.APART

@@ -15,7 +15,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -125,6 +125,13 @@ class Source:
         if self.size is None:
             return io.BufferedReader(stream, 1 << 16)
         return io.BufferedReader(Limited(stream, self.size), 1 << 16)
+
+    def tail(self, n: int) -> bytes:
+        """The last `n` bytes as they lie on disk. Raises SourceRefused or OSError."""
+        with replace(self, size=None).raw() as stream:
+            end = stream.seek(0, os.SEEK_END) if self.size is None else self.size
+            stream.seek(max(0, end - n))
+            return stream.read(min(n, end))
 
     @property
     def whole(self) -> str:

@@ -114,6 +114,7 @@ def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -
         time_bar=charts.stacked([(part.name, part.share) for part in report.timing]),
         time_rows=tuple(_time_row(part, index) for index, part in enumerate(report.timing)),
         origin=provenance.origin(report),
+        shared=sum(one.records > 0 for one in run.sources),
         comparisons=provenance.comparisons(report, rendering.root(path(run.id))),
         no_baseline=provenance.no_baseline(report),
         samples=samples.summary(report.samples) if report.samples else "",
