@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -62,7 +63,16 @@ def _incident_row(run: Run, status: Status, incident: Incident, times: Mapping[i
         happened_at=_moment(run, incident, times),
         spark=values,
         onset=onset,
+        changes=dict(_changes(incident)),
     )
+
+
+def _changes(incident: Incident) -> Iterator[tuple[str, float]]:
+    """(metric, doublings) of what the evidence tells before and after; at most 4 either way."""
+    for fact in incident.evidence.facts:
+        if fact.before is not None and fact.after is not None and fact.before > 0 and fact.after > 0:
+            doublings = math.log2(fact.after) - math.log2(fact.before)
+            yield fact.metric, round(min(4.0, max(-4.0, doublings)), 3)
 
 
 def _moment(run: Run, incident: Incident, times: Mapping[int, float]) -> float | None:

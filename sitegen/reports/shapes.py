@@ -172,6 +172,7 @@ class IncidentRow:
     happened_at: float | None  # Unix seconds, of the onset where known, else the run's end
     spark: tuple[float | None, ...]
     onset: float  # position of the onset in the spark, 0-1
+    changes: Mapping[str, float] = field(default_factory=dict)  # metric -> doublings from before to after
 
 
 @dataclass(frozen=True, slots=True)

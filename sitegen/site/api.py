@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import orjson
@@ -98,8 +99,8 @@ def incident(found: Incident) -> dict[str, object]:
     }
 
 
-def incident_row(row: IncidentRow) -> dict[str, object]:
-    """An incident of `incidents.json`."""
+def incident_row(row: IncidentRow, similar: Sequence[str] = ()) -> dict[str, object]:
+    """An incident of `incidents.json`; `similar` = ids of those of other runs that look like it."""
     return {
         "run": row.run,
         "id": row.id,
@@ -115,6 +116,7 @@ def incident_row(row: IncidentRow) -> dict[str, object]:
         "model": row.model,
         "algorithm": row.algorithm,
         "project": row.project,
+        "similar": list(similar),
     }
 
 
@@ -137,8 +139,8 @@ def board(found: Leaderboard) -> dict[str, object]:
     }
 
 
-def documents(archive: ArchiveReport) -> dict[str, bytes]:
-    """Site path -> bytes of all documents that span runs."""
+def documents(archive: ArchiveReport, similar: Mapping[str, Sequence[str]] = {}) -> dict[str, bytes]:
+    """Site path -> bytes of all documents that span runs; `similar` maps ids of incidents to others."""
     out = {
         f"{ROOT}runs.json": {
             "version": VERSION,
@@ -147,7 +149,7 @@ def documents(archive: ArchiveReport) -> dict[str, bytes]:
         },
         f"{ROOT}incidents.json": {
             "version": VERSION,
-            "incidents": [incident_row(i) for i in archive.incidents],
+            "incidents": [incident_row(i, similar.get(i.id, ())) for i in archive.incidents],
         },
     }
     for one in archive.leaderboards:

@@ -13,7 +13,7 @@ from sitegen.config import Config
 from sitegen.model import Page
 from sitegen.pages import chart_data
 from sitegen.reports.shapes import ArchiveReport
-from sitegen.site import api, badges, cross, downloads, feeds, llms, previews, rendering
+from sitegen.site import alike, api, badges, cross, downloads, feeds, llms, previews, rendering
 from sitegen.site.addresses import Addresses
 from sitegen.site.publish import Content, Derived
 from sitegen.site.redirects import redirects
@@ -80,7 +80,8 @@ def prepare(
     found.forget()
     render = renderer(environment(config.templates, bench.site_url))
     pages += cross.kept(archive, found.archive, render, config.title, bench.look)
-    files |= _files(found.archive, aliases, Addresses(config.title, config.site_url))
+    drawn.similar = alike.kept(archive, found.archive.incidents, render, bench.look)
+    files |= _files(found.archive, aliases, Addresses(config.title, config.site_url), drawn.similar)
     if bench.previews is not None:
         files[previews.SITE] = previews.of_site(archive, found.archive, config.title, bench.look)
     # drawn pages come after cached ones: a warm build must not list them in another order
@@ -110,12 +111,12 @@ def _bench(archive: archives.Archive, found: reports.Reports, config: Config) ->
 
 
 def _files(
-    report: ArchiveReport, aliases: Mapping[str, tuple[str, ...]], site: Addresses
+    report: ArchiveReport, aliases: Mapping[str, tuple[str, ...]], site: Addresses, similar: alike.Similar
 ) -> dict[str, Content]:
     """Site path -> bytes of all files that span runs or stand for old names."""
     taken = [*(row.id for row in report.runs), *(run for run, _, _ in report.removed)]
     return {
-        **api.documents(report),
+        **api.documents(report, similar.ids),
         **feeds.documents(report, site),
         **badges.documents(report, aliases),
         llms.NAME: llms.document(report, site),
@@ -130,6 +131,7 @@ class _Runs:
         self._bench, self._jobs = bench, jobs
         self.keys = {run: bench.key(run) for run in bench.archive.runs()}
         self.rendered = 0
+        self.similar = alike.Similar({}, {})
 
     def entries(self, say: Callable[[str], None]) -> Iterator[tuple[str, RunEntry]]:
         """(run, entry) of every run; those that changed are drawn, and come last."""
@@ -155,7 +157,8 @@ class _Runs:
 
     def html(self, path: str) -> str:
         """Fragment of `path`, the page of a run or one below it."""
-        return self.load(path.split("/")[1]).html(path)
+        run = path.split("/")[1]
+        return self.similar.filled(self.load(run).html(path), run)
 
     def load(self, run: str) -> RunEntry:
         """The entry that `entries` left in the cache."""

@@ -13,7 +13,7 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Findings, Page
-from sitegen.pages import chart_data, preview, samples, traces
+from sitegen.pages import chart_data, preview, samples, traces, words
 from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
@@ -181,7 +181,9 @@ class Bench:
 
 def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
     row = report.row
+    stamp = row.ended_at if row.ended_at is not None else row.started_at
     pairs = [("status", str(row.status)), ("model", row.model), ("algorithm", row.algorithm)]
+    pairs += [("project", row.project), ("month", words.month(stamp))]
     pairs += [("severity", word) for word in sorted({i.severity.word for i in report.incidents})]
     pairs += [("rule", code) for code in sorted({i.rule for i in report.incidents})]
     return tuple((name, value) for name, value in pairs if value)

@@ -5,7 +5,7 @@
   if (!opener || !window.HTMLDialogElement) return;
   var root = new URL(opener.dataset.sgFind.replace(/\/?$/, "/"), location.href);
   var KINDS = { run: "Runs", rule: "Rules", board: "Leaderboards", guide: "Guides" };
-  var FILTERS = ["kind", "status", "severity", "rule", "algorithm", "model"];
+  var FILTERS = ["kind", "status", "severity", "rule", "project", "algorithm", "model", "month"];
   var PAGE = 10;
   var dialog, input, chips, note, list, engine, chosen = {}, turn = 0;
 
