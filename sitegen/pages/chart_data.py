@@ -16,9 +16,9 @@ import orjson
 
 from sitegen import charts
 from sitegen.charts import axes, pack, picture, rowplan
-from sitegen.model import Floats, Series
-from sitegen.pages import figures, thresholds
-from sitegen.reports.shapes import MetricView, RunReport
+from sitegen.model import Floats, Series, Severity
+from sitegen.pages import evidence, figures, thresholds
+from sitegen.reports.shapes import RunReport
 
 MAIN, EXACT = "charts.bin", "exact.bin"
 _MAGIC = b"sgc1"
@@ -42,6 +42,7 @@ def files(report: RunReport) -> dict[str, bytes]:
     header = _shared(within, plan, found, exact) | {
         "title": report.run.title,
         "metrics": _metrics(report, drawn.codes, exact),
+        "moments": _moments(report, within),
         "pictures": drawn.parts,
         "chunks": [len(chunk) for chunk in chunks],
         "exact": EXACT if beside else "",
@@ -120,10 +121,25 @@ def _metrics(
             "code": codes.get(k, ""),
             "place": exact.places[k],
             "lost": _lost(view.series),
-            "limits": _limits(view, report),
+            "limits": _told(thresholds.of_metric(view, report.incidents)),
         }
         for k, view in enumerate(report.metrics)
     ]
+
+
+def _moments(report: RunReport, within: charts.Frame) -> dict[str, object]:
+    """Anchor of an incident that has a chart -> its thresholds, and the range that its y axis must reach."""
+    serious = [one for one in report.incidents if one.severity > Severity.INFO]
+    made = ((one.anchor, evidence.moment(one, report, within)) for one in serious)
+    return {
+        anchor: [_told(one.limits), [min(one.show), max(one.show)] if one.show else []]
+        for anchor, one in made
+        if one is not None
+    }
+
+
+def _told(limits: Sequence[charts.Limit]) -> list[list[object]]:
+    return [[one.label, one.steps, one.values] for one in limits]
 
 
 def _lost(series: Series) -> dict[str, list[int]]:
@@ -133,8 +149,3 @@ def _lost(series: Series) -> dict[str, list[int]]:
         steps = np.sort(np.array([step for step, raw in series.non_finite if raw == kind], dtype=np.int64))
         out[kind] = np.diff(steps, prepend=0).tolist()
     return out
-
-
-def _limits(view: MetricView, report: RunReport) -> list[list[object]]:
-    found = thresholds.of_metric(view, report.incidents)
-    return [[one.label, one.steps, one.values] for one in found]

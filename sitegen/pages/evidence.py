@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sitegen import charts
@@ -10,25 +12,54 @@ from sitegen.pages import figures, thresholds
 from sitegen.reports.shapes import RunReport
 
 
-def moment(incident: Incident, report: RunReport, within: charts.Frame | None) -> figures.Figure | None:
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the chart of an incident shows.
+
+    Args:
+        series, title, unit, family: the metric.
+        window: steps around the onset, with the mark of this incident only.
+        limits: thresholds it was held against.
+        show: numbers that the y axis must reach.
+    """
+
+    series: Series
+    title: str
+    unit: str
+    family: str
+    window: charts.Frame
+    limits: tuple[charts.Limit, ...]
+    show: tuple[float, ...]
+
+
+def moment(incident: Incident, report: RunReport, within: charts.Frame | None) -> Moment | None:
     """The metric of an incident around its onset, with its threshold; None where there is nothing to draw."""
     found = _evidence(incident, report)
     if found is None or within is None or incident.first is None:
         return None
-    series, title, unit, family = found
     window = _window(incident, within)
-    limits = thresholds.of_incident(incident, series, window)
+    limits = thresholds.of_incident(incident, found[0], window)
+    show = tuple(thresholds.numbers(incident, window)) if limits else ()
+    return Moment(*found, window, limits, show)
+
+
+def figure(incident: Incident, report: RunReport, within: charts.Frame | None) -> figures.Figure | None:
+    """The chart of `moment`."""
+    made = moment(incident, report, within)
+    if made is None:
+        return None
     svg = charts.chart(
-        series,
-        window,
+        made.series,
+        made.window,
         charts.EVIDENCE,
-        title=title,
-        unit=unit,
-        limits=limits,
-        show=thresholds.numbers(incident, window) if limits else (),
+        title=made.title,
+        unit=made.unit,
+        limits=made.limits,
+        show=made.show,
     )
-    steps = (window.first, window.last)
-    return figures.Figure("", family, title, series.name, unit, svg, _anchor(series, report), steps)
+    steps = (made.window.first, made.window.last)
+    at = _anchor(made.series, report)
+    return figures.Figure("", made.family, made.title, made.series.name, made.unit, svg, at, steps)
 
 
 def _anchor(series: Series, report: RunReport) -> str:

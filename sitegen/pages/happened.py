@@ -135,7 +135,7 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         causes=advice.lines(incident.causes, report.run.config),
         advice=advice.lines(incident.advice, report.run.config),
         lines=incident.evidence.lines,
-        figure=evidence.moment(incident, report, within) if drawn else None,
+        figure=evidence.figure(incident, report, within) if drawn else None,
         samples=samples.link(report, incident.anchor),
         traces=traces.link(report, incident.anchor),
         first=incident.first,

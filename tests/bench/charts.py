@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import functools
 import http.server
 import json
 import os
@@ -24,6 +24,7 @@ from sitegen.pages import chart_data
 from sitegen.reports import Reports
 
 from . import inputs
+from .host import Host
 from .measure import Bench, Result
 from .sites import build
 
@@ -154,40 +155,9 @@ def _without_script(browser: Browser, address: str) -> int:
     return count
 
 
-class _Host(http.server.SimpleHTTPRequestHandler):
-    """Static files as common hosts send them: texts packed, parts of files where they are asked for."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        file = Path(self.translate_path(self.path))
-        file = file / "index.html" if file.is_dir() else file
-        if not file.is_file():
-            self.send_error(404)
-            return
-        body, status, headers = file.read_bytes(), 200, {"Content-Type": self.guess_type(str(file))}
-        asked = self.headers.get("Range", "")
-        if file.suffix in _PACKED:
-            body, headers["Content-Encoding"] = gzip.compress(body, 6), "gzip"
-        elif asked.startswith("bytes="):
-            first, last = (int(part) for part in asked[6:].split("-"))
-            headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
-            body, status = body[first : last + 1], 206
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @contextmanager
 def _served(folder: Path) -> Iterator[str]:
-    def handler(*given: Any) -> _Host:
-        return _Host(*given, directory=str(folder))
-
+    handler = functools.partial(Host, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"

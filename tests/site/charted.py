@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 NAN_AT, SPIKE_AT, ROWS = 120, 200, 400
+GAP = range(300, 306)  # steps that nobody logged
 
 
 def value(step: int) -> float:
@@ -21,7 +22,7 @@ def _line(step: int, metrics: dict[str, float]) -> str:
 
 
 def write(runs: Path) -> Path:
-    """`long` (400 steps, 45 metrics, NaN, spikes), `rewound` (resumed at 61 after 80), `short` (30 steps)."""
+    """Runs `long` (NaN, spikes, a gap), `rewound` (resumed at 61 after 80), `short` and `hostile`."""
     rng = np.random.default_rng(3)
     others = {f"custom/metric_{k:02d}": rng.normal(size=ROWS) for k in range(36)}
     lines = []
@@ -40,7 +41,7 @@ def write(runs: Path) -> Path:
         }
         if step % 50 == 0:
             metrics["val-core/gsm8k/acc/mean@1"] = value(step) - 0.1
-        if step != 300:
+        if step not in GAP:
             lines.append(_line(step, metrics))
     _put(runs / "long", lines)
     first = [
@@ -51,6 +52,8 @@ def write(runs: Path) -> Path:
     ]
     _put(runs / "rewound", first + again)
     _put(runs / "short", [_line(step, {"critic/score/mean": step / 30}) for step in range(1, 31)])
+    odd = {"<img src=x onerror=alert(1)><b>": 1.0, "=1+1": 2.0, "{{ 7*7 }}": 3.0}
+    _put(runs / "hostile", [_line(step, {**odd, "critic/score/mean": step / 10}) for step in range(1, 11)])
     return runs
 
 

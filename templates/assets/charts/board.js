@@ -32,10 +32,13 @@
       this.state = charts.address.read(this.header);
       this.byId = new Map(this.header.metrics.map((metric, k) => [metric.id, k]));
       this.place = this.steps();
+      this.cursor = this.here = null;
+      this.touched = this.state.at !== null; /* a link to a step is about its exact values */
     }
 
     async start() {
       await this.along(this.state.axis);
+      if (this.state.at !== null) this.cursor = this.raw = this.place.x(this.state.at);
       this.speaker = document.createElement("p");
       this.speaker.className = "sg-visually-hidden";
       this.speaker.setAttribute("role", "status");
@@ -68,7 +71,7 @@
         const made = new charts.Chart(this, target, k, { window: steps || null, values });
         this.alive.set(target, made);
         if (this.touched) made.sharpen();
-        if (this.state.at !== null) made.show(this.place.x(this.state.at), false);
+        if (this.cursor !== null) made.show(this.cursor, false);
       } else if (!isIntersecting && chart && (!box.width || Math.abs(box.top) > FAR) && chart !== this.here) {
         chart.destroy();
         this.alive.delete(target);
@@ -111,12 +114,14 @@
       this.shown.forEach((chart) => chart.refresh());
       charts.address.write(this.state);
       if (this.tools) this.tools.update();
-      if (this.cursor !== undefined && this.cursor !== null) this.point(this.cursor, this.here);
+      if (this.cursor !== null) this.point(this.raw, this.here);
     }
 
     /* More exact numbers are there. */
     again(chart) {
-      if (this.cursor !== undefined && this.cursor !== null) chart.show(this.cursor, chart === this.here);
+      if (this.cursor === null) return;
+      if (chart === this.here) this.point(this.raw, chart); /* it knows better now which row that is */
+      else chart.show(this.cursor, false);
     }
 
     /* First touch: from now on every chart in sight has its exact values. */
@@ -151,6 +156,7 @@
       this.touch();
       this.here = chart;
       const found = chart && chart.read(x);
+      this.raw = x;
       if (found) x = found.x;
       this.cursor = x;
       if (chart) chart.sharpen();
@@ -161,7 +167,7 @@
     leave(chart) {
       if (this.here !== chart) return;
       this.here = null;
-      this.cursor = this.state.at === null ? null : this.place.x(this.state.at);
+      this.cursor = this.raw = this.state.at === null ? null : this.place.x(this.state.at);
       this.shown.forEach((one) => one.show(this.cursor, false));
     }
 
@@ -170,7 +176,7 @@
       this.state.at = step;
       charts.address.write(this.state);
       this.tools.update();
-      this.cursor = step === null ? null : this.place.x(step);
+      this.cursor = this.raw = step === null ? null : this.place.x(step);
       this.shown.forEach((one) => one.show(this.cursor, one === this.here));
     }
 

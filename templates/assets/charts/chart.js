@@ -4,13 +4,16 @@
 
   const { charts } = window.sitegen;
   const { scale, points, layers } = charts;
-  const WIDE = 400; /* px; narrower charts get fewer ticks */
+  const WIDE = 300; /* px; narrower charts get fewer ticks */
 
   class Chart {
     /* `figure` holds a drawing of metric `k`; `window` are the steps it begins with, where it has its own. */
     constructor(board, figure, k, { window: own = null, large = false, values = null } = {}) {
       Object.assign(this, { board, figure, k, large, metric: board.data.header.metrics[k] });
       this.own = own;
+      this.moment = own && figure.closest("article") ? figure.closest("article").id : "";
+      const [limits, show] = board.header.moments[this.moment] || [this.metric.limits, []];
+      Object.assign(this, { limits, must: show });
       this.values = values;
       this.others = [];
       this.drawing = figure.querySelector("svg.sg-svg");
@@ -74,7 +77,7 @@
     }
 
     options(width, height) {
-      const pad = this.large ? [14, 16, 22, 64] : [12, 8, 16, width < 260 ? 40 : 46];
+      const pad = this.large ? [30, 64, 24, 64] : [12, 8, 16, width < 260 ? 40 : 46];
       return {
         width, height, padding: pad, legend: { show: false },
         scales: { x: { time: false, range: () => this.range }, y: { range: () => [this.y.bottom, this.y.hi] } },
@@ -93,9 +96,13 @@
     }
 
     /* Fetches every value, where only a picture is there. */
-    async sharpen() {
-      if (this.values || this.waiting) return;
-      this.waiting = true;
+    sharpen() {
+      if (this.values) return Promise.resolve();
+      if (!this.waiting) this.waiting = this.fetch();
+      return this.waiting;
+    }
+
+    async fetch() {
       try {
         this.values = await this.board.data.exact(this.k);
         this.seen = null;
@@ -104,7 +111,7 @@
       } catch (fault) {
         this.board.say(`The exact values of ${this.metric.title} did not arrive: ${fault.message}`);
       }
-      this.waiting = false;
+      this.waiting = null;
     }
 
     /* Everything again: data on the axis, columns, y range. */
@@ -116,8 +123,8 @@
       }
       const { state } = board, { live, forks, odd } = this.seen, range = this.range;
       const width = this.plot.width - 60, count = Math.max(40, Math.floor(width / 2));
-      this.columns = points.columns(live, range, count, state.smooth);
-      this.forks = forks.map((fork) => points.columns(fork, range, count, "off"));
+      this.columns = points.columns(live, range, count, state.smooth, this.large ? 400 : this.own ? 250 : 90);
+      this.forks = forks.map((fork) => points.columns(fork, range, count, "off", count));
       this.odd = [...odd].map(([step, kind]) => [board.place.x(step), kind]);
       this.y = this.vertical(range);
       this.others.forEach((other) => other.refresh(range, count));
@@ -133,7 +140,8 @@
     vertical(range) {
       const { state } = this.board, id = this.metric.id;
       const sorted = points.sorted(this.seen.live, range);
-      const found = scale.axis(sorted.length ? sorted : points.sorted(this.seen.live, [-Infinity, Infinity]), state.off.has("limits") ? [] : this.metric.limits, {
+      const found = scale.axis(sorted.length ? sorted : points.sorted(this.seen.live, [-Infinity, Infinity]), state.off.has("limits") ? [] : this.limits, {
+        must: this.steps === this.first || !this.first ? this.must : [],
         full: state.full.has("all") || state.full.has(id), log: state.log.has(id) ? state.log.get(id) : state.log.get("all"),
       });
       const { height } = this.plot.bbox, tall = height / uPlot.pxRatio;
@@ -161,27 +169,40 @@
 
     /* What layers.paint draws. */
     picture() {
-      const { board, state, metric } = this, { place } = board;
+      const { board, state } = this, { place } = board;
       const wide = this.plot.width > WIDE || this.large;
       const y = this.y.log ? scale.decades(this.y.lo, this.y.hi).map((at) => [at, scale.decade(at)]) : this.plain(this.large ? 7 : wide ? 4 : 3);
-      const [from, to] = this.range, xs = scale.ticks(from, to, this.large ? 9 : wide ? 4 : 3, place.key === "step");
-      const xlabels = scale.labels(xs);
-      if (this.large && xs.length) xlabels[xs.length - 1] += ` ${place.unit || place.label}`;
+      const [from, to] = this.range, xs = scale.ends(from, to, this.large ? 9 : wide ? 4 : 3, place.key === "step");
+      const inner = scale.labels(xs.slice(1, -1)), end = (value) => scale.human(value, place.key === "step" ? 6 : 3);
+      const last = `${end(to)}${this.large || place.key !== "step" ? ` ${place.unit || place.label}` : ""}`;
+      const xlabels = [end(from), ...inner, last];
       return {
         colours: board.colours, colour: this.colour(), columns: this.columns, forks: this.forks, odd: this.odd, y,
         x: xs.map((at, i) => [at, xlabels[i]]), units: (value) => this.units(value), smooth: state.smooth, others: this.others.filter((other) => !other.hidden).map((other) => other.drawn),
         layers: Object.fromEntries(charts.LAYERS.map(([key]) => [key, !state.off.has(key)])),
-        phases: board.header.phases.map(([phase, , first, last]) => ({ phase, from: place.x(first), to: place.x(last + 1) })),
-        marks: board.header.marks.map(([step, severity, label, title, href]) => ({ x: place.x(step), severity, label, title, href })),
-        limits: metric.limits.map(([label, steps, values]) => ({ label, x: steps.map((step) => place.x(step)), values })),
+        phases: board.header.phases.map(([phase, word, first, last]) => ({ phase, word, from: place.x(first), to: place.x(last + 1) })),
+        marks: this.marks().map(([step, severity, label, title, href]) => ({ x: place.x(step), severity, label, title, href })),
+        limits: this.limits.map(([label, steps, values]) => ({ label, x: steps.map((step) => place.x(step)), values })),
+        large: this.large, right: this.right(),
         empty: this.seen.live.n ? this.columns.x.length ? "" : "not logged in this range" : "no finite value",
       };
     }
 
-    plain(count) {
-      const at = scale.ticks(this.y.lo, this.y.hi, count), words = scale.labels(at);
+    plain(count, { lo, hi } = this.y) {
+      const at = scale.ticks(lo, hi, count), words = scale.labels(at);
       return at.map((value, i) => [value, words[i]]);
     }
+
+    /* The y axis of the first other metric: [px, word] and its colour. */
+    right() {
+      const other = this.others.find((one) => !one.hidden && one.axis);
+      if (!other) return null;
+      const { axis } = other, at = axis.log ? scale.decades(axis.lo, axis.hi).map((one) => [one, scale.decade(one)]) : this.plain(7, axis);
+      return { colour: other.colour, ticks: at.map(([value, word]) => [other.y(value), word]) };
+    }
+
+    /* Incidents to mark: in the chart of one, that one. */
+    marks() { return this.board.header.marks.filter((mark) => !this.moment || mark[4] === `#${this.moment}`); }
 
     colour() { return getComputedStyle(this.figure).getPropertyValue("--sg-c").trim() || this.board.colours.text; }
 
@@ -199,7 +220,7 @@
       const { board, state } = this, plot = this.geometry(), inside = (x) => x >= 0 && x <= plot.width;
       this.overlay.textContent = "";
       if (!state.off.has("incidents")) {
-        for (const [step, severity, , title, href] of board.header.marks) {
+        for (const [step, severity, , title, href] of this.marks()) {
           const x = plot.x(board.place.x(step)) - plot.left;
           if (!inside(x) || severity === "info") continue;
           const link = document.createElement("a");

@@ -28,7 +28,7 @@
     const plot = chart.geometry(), picture = chart.picture();
     const y = plot.y;
     charts.layers.paint(pen, { ...plot, top: plot.top + HEAD, floor: plot.floor + HEAD, y: (value) => y(value) + HEAD }, {
-      ...picture, others: picture.others.map((other) => ({ ...other, y: (value) => other.y(value) + HEAD })),
+      ...picture, right: picture.right && { ...picture.right, shift: HEAD }, others: picture.others.map((other) => ({ ...other, y: (value) => other.y(value) + HEAD })),
     });
   };
 

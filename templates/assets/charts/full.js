@@ -25,7 +25,7 @@
       }
       const sorted = charts.points.sorted(this.seen.live, range);
       this.axis = charts.scale.axis(sorted, [], { full: board.state.full.has("all"), log: board.state.log.get("all") });
-      this.columns = this.hidden ? { x: [], low: [], high: [], line: [] } : charts.points.columns(this.seen.live, range, count, board.state.smooth);
+      this.columns = this.hidden ? { x: [], low: [], high: [], line: [] } : charts.points.columns(this.seen.live, range, count, board.state.smooth, 400);
     }
 
     units(value) {

@@ -26,17 +26,19 @@
 
   const box = (x, y, width, height) => [[[x, y], [x + width, y], [x + width, y + height], [x, y + height]]];
 
-  const phases = (pen, plot, { phases: spans, colours }) => {
-    for (const { phase, from, to } of spans) {
+  const phases = (pen, plot, { phases: spans, colours, large }) => {
+    for (const { phase, word, from, to } of spans) {
       const left = Math.max(plot.left, plot.x(from)), right = Math.min(plot.left + plot.width, plot.x(to));
       if (right > left) pen.fill(box(left, plot.top, right - left, plot.height), colours.phase(phase), colours.phaseAlpha);
+      if (large && right - left > 7 * word.length) pen.text(word, left + 4, plot.top + 13, colours.muted, { size: 11 });
     }
   };
 
-  const grid = (pen, plot, { colours, y, x }) => {
+  const grid = (pen, plot, { colours, y, x, odd, right }) => {
     pen.stroke(y.map(([value]) => [[plot.left, plot.y(value)], [plot.left + plot.width, plot.y(value)]]), colours.grid);
-    for (const [value, word] of y) pen.text(word, plot.left - 6, plot.y(value) + 3, colours.muted, { align: "right", size: plot.font });
+    for (const [value, word] of y) if (!odd.length || plot.y(value) < plot.floor - 5) pen.text(word, plot.left - 6, plot.y(value) + 3, colours.muted, { align: "right", size: plot.font });
     const end = plot.left + plot.width;
+    if (right) for (const [at, word] of right.ticks) pen.text(word, end + 6, at + (right.shift || 0) + 3, right.colour, { size: plot.font });
     x.forEach(([value, word], i) => {
       const at = plot.x(value), last = i === x.length - 1;
       const align = at < plot.left + 12 ? "left" : last && at > end - 16 ? "right" : "center";
@@ -134,15 +136,20 @@
     warning: (x, y) => [[x - 4, y + 8.5], [x + 4, y + 8.5], [x, y + 1]],
   };
 
-  const marks = (pen, plot, { marks: all, colours }) => {
+  const marks = (pen, plot, { marks: all, colours, large }) => {
     const inside = all.filter((mark) => shapes[mark.severity] && plot.x(mark.x) >= plot.left - 0.5 && plot.x(mark.x) <= plot.left + plot.width + 0.5);
     const lined = new Set([...inside].sort((a, b) => RANK[a.severity] - RANK[b.severity] || a.x - b.x).slice(0, LINES));
+    let named = -Infinity;
     for (const mark of inside) {
       const x = plot.x(mark.x), colour = colours.severity(mark.severity);
       if (lined.has(mark)) pen.stroke([[[x, plot.top], [x, plot.top + plot.height]]], colour, { dash: [3, 2], width: 1.1 });
       const shape = [shapes[mark.severity](x, plot.top - 11)];
       pen.fill(shape, mark.severity === "warning" ? colours.surface : colour);
       pen.stroke(shape, colour, { close: true });
+      if (large && x - named > 46) {
+        pen.text(mark.label, Math.min(x, plot.left + plot.width - 20), plot.top - 15, colour, { size: 11, align: "center" });
+        named = x;
+      }
     }
   };
 

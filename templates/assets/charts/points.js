@@ -74,7 +74,7 @@
       const one = piece(data, k, values, place, { row, rows, bucket, buckets });
       one.breaks = breaks(one.step, segment < 0 ? odd : new Map());
       one.segment = segment;
-      one.rows = values ? one.n : rows;
+      one.rows = values ? one.n : one.low.reduce((sum, low, i) => sum + (low === one.high[i] ? 1 : per), 0);
       found.push(one);
       row += rows;
       bucket += buckets;
@@ -134,12 +134,13 @@
   };
 
   /* At most `columns` columns of `one` within a range: x, low, high and the line, null where the line is lifted.
-     smooth: "auto" (running median), "off" (every value), or the weight of an exponential mean. */
-  const columns = (one, range, count, smooth = "auto") => {
+     smooth: "auto" (running median), "off" (every value), or the weight of an exponential mean.
+     raw: up to so many rows "auto" draws as they are. */
+  const columns = (one, range, count, smooth, raw) => {
     const [from, to] = within(one, range), n = to - from, out = { x: [], low: [], high: [], line: [], banded: false };
     if (n <= 0) return out;
     const rowsEach = one.rows / Math.max(1, one.n);
-    const dense = n > count || (smooth === "auto" && n > count / 2 && n * rowsEach >= BUCKET);
+    const dense = n > count || (smooth === "auto" && n > raw);
     const several = dense ? Math.max(1, Math.min(count, Math.floor(n / (rowsEach < 2 ? BUCKET : 1)))) : n;
     const mean = typeof smooth === "number" ? (one.means && one.weight === smooth ? one.means : (one.means = exponential(one, (one.weight = smooth)))) : null;
     const [left, right] = [one.x[from], one.x[to - 1]], width = (right - left) / several || 1;

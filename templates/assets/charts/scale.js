@@ -41,9 +41,10 @@
   };
 
   /* The y axis of `sorted` finite values. `log`: true, false, or undefined for what suits them. */
-  const axis = (sorted, limits, { full = false, log } = {}) => {
+  const axis = (sorted, limits, { full = false, log, must = [] } = {}) => {
     if (!sorted.length) return { lo: 0, hi: 1, log: false, empty: true };
     let [low, high] = full ? [sorted[0], sorted[sorted.length - 1]] : robust(sorted);
+    [low, high] = [Math.min(low, ...must), Math.max(high, ...must)];
     const also = near(limits, low, high);
     low = Math.min(low, ...also);
     high = Math.max(high, ...also);
@@ -76,6 +77,12 @@
     const first = Math.ceil(lo / size - 1e-9), last = Math.floor(hi / size + 1e-9), out = [];
     for (let k = first; k <= last && out.length < 40; k += 1) out.push(k * size);
     return out;
+  };
+
+  /* Ticks of an x axis: both ends, and nice numbers that keep clear of them. */
+  const ends = (lo, hi, count, whole) => {
+    const clear = (hi - lo) / (count * 2.2), inner = ticks(lo, hi, count, whole);
+    return [lo, ...inner.filter((one) => one >= lo + clear && one <= hi - clear), hi];
   };
 
   /* Labels of ticks, no digit too many; of numbers that differ little, what they add to the first one. */
@@ -115,5 +122,5 @@
 
   const decade = (value) => human(Number((10 ** value).toPrecision(3)));
 
-  charts.scale = { human, robust, axis, near, ticks, labels, decades, decade };
+  charts.scale = { human, robust, axis, near, ticks, ends, labels, decades, decade };
 })();

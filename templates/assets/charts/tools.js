@@ -21,8 +21,8 @@
     return node;
   };
 
-  const choice = (label, options, change) => {
-    const select = make("select", { className: "sg-choice" }, ...options.map(([value, words]) => make("option", { value: String(value), textContent: words })));
+  const choice = (label, name, options, change) => {
+    const select = make("select", { className: "sg-choice", "aria-label": name }, ...options.map(([value, words]) => make("option", { value: String(value), textContent: words })));
     select.addEventListener("change", () => change(select.value));
     return [make("label", { className: "sg-tool" }, make("span", { textContent: label }), select), select];
   };
@@ -37,8 +37,8 @@
   const tools = (board) => {
     const { header, state } = board;
     const axes = [["step", "step"], ...header.axes.map(([key, label, unit]) => [key, unit ? `${label} (${unit})` : label])];
-    const [xLabel, x] = choice("x", axes, (key) => axis(board, key));
-    const [smoothLabel, smooth] = choice("smoothing", SMOOTH, (value) => smoothing(board, value));
+    const [xLabel, x] = choice("x", "x axis", axes, (key) => axis(board, key));
+    const [smoothLabel, smooth] = choice("smoothing", "smoothing", SMOOTH, (value) => smoothing(board, value));
     const log = button("log y", "logarithmic scale of all charts; of one: its menu", () => flip(board, "log", "all"));
     const full = button("full y range", "also what lies far from the rest; of one: its menu", () => flip(board, "full", "all"));
     const layers = charts.LAYERS.filter(([key]) => has(header, key)).map(([key, words]) => {
@@ -193,16 +193,17 @@
     if (act && act(board, chart, event) !== false) event.preventDefault();
   };
 
-  const move = (by) => (board, chart, event) => {
-    const { live } = chart.seen;
+  const move = (by) => async (board, chart, event) => {
+    const times = event.shiftKey ? 10 : 1;
+    await chart.sharpen();
+    const { live } = chart.seen, [from, to] = chart.range, { nearest } = charts.points;
     if (!live.n) return;
-    const [from, to] = chart.range, { nearest } = charts.points;
-    const at = board.cursor === null || board.cursor === undefined ? nearest(live, by > 0 ? from : to) - by : nearest(live, board.cursor);
-    const i = Math.max(0, Math.min(live.n - 1, at + by * (event.shiftKey ? 10 : 1)));
-    go(board, chart, live.x[i]);
+    const at = board.cursor === null ? nearest(live, by > 0 ? from : to) - by : nearest(live, board.cursor);
+    go(board, chart, live.x[Math.max(0, Math.min(live.n - 1, at + by * times))]);
   };
 
-  const end = (side) => (board, chart) => {
+  const end = (side) => async (board, chart) => {
+    await chart.sharpen();
     const { live } = chart.seen, { nearest } = charts.points;
     if (live.n) go(board, chart, live.x[nearest(live, chart.range[side])]);
   };
@@ -219,7 +220,7 @@
 
   const closer = (factor) => (board, chart) => {
     const [from, to] = chart.steps, { place } = board;
-    const cursor = board.cursor === null || board.cursor === undefined ? (from + to) / 2 : place.step(board.cursor);
+    const cursor = board.cursor === null ? (from + to) / 2 : place.step(board.cursor);
     board.zoom([cursor - (cursor - from) * factor, cursor + (to - cursor) * factor], chart);
   };
 
@@ -246,12 +247,13 @@
     x: (board) => axis(board, next(["step", ...board.header.axes.map(([key]) => key)], board.state.axis)),
     g: (board, chart) => (chart.large ? charts.full.close() : charts.full.open(board, chart.k)),
     m: (board, chart) => chart.figure.querySelector(".sg-menu-open") && chart.figure.querySelector(".sg-menu-open").click(),
-    Enter: (board, chart) => board.cursor !== null && board.cursor !== undefined && pinAt(board, chart),
+    Enter: (board, chart) => board.cursor !== null && pinAt(board, chart),
     "?": () => charts.help(),
   };
 
-  const pinAt = (board, chart) => {
-    const found = chart.read(board.cursor);
+  const pinAt = async (board, chart) => {
+    await chart.sharpen();
+    const found = chart.read(board.raw);
     if (found) board.pin(board.state.at === found.step ? null : found.step);
   };
 
