@@ -5,6 +5,7 @@
     ```toml rule     settings (`toml board` for a leaderboard)
     ```sql           one SELECT
     ## Section       Markdown, shown as written
+    ## 中文          the card in another language, see `Translation`
     ```toml case     what must fire and what must stay silent
 
 This module only takes the file apart and remembers lines. What the settings, the SQL and the cases mean is
@@ -26,6 +27,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from sitegen.errors import CardError
+from sitegen.language import ENGLISH, LANGUAGES
+
+#: Heading of a section -> language it is in.
+_SECTIONS = {name: code for code, name in LANGUAGES.items() if code != ENGLISH}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,6 +59,30 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """A card in another language, from a section of fixed shape.
+
+    ## 中文
+    ### Title
+    One paragraph.
+
+    > message of a rule, with the places of the English one
+
+    - what to do, item for item as in English
+    ```toml zh
+    "text of the query" = "in this language; {} stands for anything"
+    ```
+    """
+
+    line: int  # of its heading
+    title: str
+    summary: str
+    message: str  # "" where the card has none
+    advice: str  # Markdown list, "" where the card has none
+    words: Mapping[str, str] = field(default_factory=dict)  # texts that the query answers -> as they are said
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A card taken apart."""
 
@@ -66,6 +95,7 @@ class Card:
     sql_line: int  # line of the first line of SQL
     sections: Mapping[str, str]  # heading -> Markdown, in file order
     cases: tuple[Table, ...]
+    translations: Mapping[str, Translation] = field(default_factory=dict)  # language -> the card in it
 
     def fault(self, line: int, message: str) -> Fault:
         """A fault of this card."""
@@ -157,6 +187,7 @@ class _Reading:
         settings = self._one(f"toml {self.kind}")
         sql = self._one("sql")
         cases = [self._table(token) for token in self._fences("toml case")]
+        self.words = {code: self._words(code) for code in _SECTIONS.values()}
         self._strange_fences()
         if settings is None or sql is None:
             return None, tuple(sorted(self.faults))
@@ -171,6 +202,7 @@ class _Reading:
             sql_line=_line(sql) + 1,
             sections=self._sections(),
             cases=tuple(cases),
+            translations=self._translations(),
         )
         return card, tuple(sorted(self.faults))
 
@@ -213,7 +245,7 @@ class _Reading:
         return found[0]
 
     def _strange_fences(self) -> None:
-        known = [f"toml {self.kind}", "sql", "toml case"]
+        known = [f"toml {self.kind}", "sql", "toml case", *(f"toml {code}" for code in _SECTIONS.values())]
         for token in self.tokens:
             info = " ".join(token.info.split()) if token.type == "fence" else ""
             if info.startswith("toml ") and info not in known:
@@ -236,8 +268,42 @@ class _Reading:
         for (text, line), end in zip(headings, ends, strict=True):
             if text in sections:
                 self._fault(line + 1, f'a second section "{text}"')
-            sections[text] = self._prose(line + 1, end)
+            if text not in _SECTIONS:
+                sections[text] = self._prose(line + 1, end)
         return sections
+
+    def _words(self, code: str) -> dict[str, str]:
+        """What the query says, in another language."""
+        found: dict[str, str] = {}
+        for table in map(self._table, self._fences(f"toml {code}")):
+            for text, said in table.values.items():
+                if isinstance(said, str) and said:
+                    found[text] = said
+                else:
+                    self._fault(table.line, f"{text!r} must be a text, not {said!r}")
+        return found
+
+    def _translations(self) -> dict[str, Translation]:
+        headings = self._headings("h2")
+        ends = [line for _, line in headings[1:]] + [len(self.source)]
+        found = {}
+        for (text, line), end in zip(headings, ends, strict=True):
+            if text in _SECTIONS:
+                code = _SECTIONS[text]
+                found[code] = self._translation(line + 1, self._prose(line + 1, end), self.words[code])
+        return found
+
+    def _translation(self, line: int, prose: str, words: Mapping[str, str]) -> Translation:
+        """The parts of a section of `prose` below its heading at `line`."""
+        lines = [one.rstrip() for one in prose.split("\n") if one.strip()]
+        titles = [one[4:].strip() for one in lines if one.startswith("### ")]
+        quoted = [one[2:].strip() for one in lines if one.startswith("> ")]
+        at = next((place for place, one in enumerate(lines) if one.startswith("- ")), len(lines))
+        plain = [one for one in lines[:at] if not one.startswith(("### ", "> "))]
+        if len(titles) != 1 or not titles[0] or not plain:
+            self._fault(line, "a language needs `### Title` and a paragraph below its heading")
+        title = titles[0] if titles else ""
+        return Translation(line, title, " ".join(plain), " ".join(quoted), "\n".join(lines[at:]), words)
 
     def _prose(self, first: int, end: int) -> str:
         """Source lines [first, end) without the blocks that are data."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from sitegen import cards
 from sitegen.cards import Card, Fault, nearest
+from sitegen.language import spoken
 from sitegen.leaderboards.definition import Board
 from sitegen.store import Answers, verify
 
@@ -42,7 +43,7 @@ REQUIRED = ("unit", "better", "since")
 
 
 def catalog(folders: Sequence[Path]) -> tuple[Board, ...]:
-    """Boards of every card in `folders`, by slug. Raises CardError with every fault."""
+    """Boards of every card in `folders`, by slug, in the spoken language. Raises CardError."""
     found: list[Board] = []
     faults: list[Fault] = []
     for path, shown in cards.files(folders):
@@ -95,10 +96,11 @@ def _answer_faults(card: Card, answers: Answers) -> Iterator[Fault]:
 
 def _board(card: Card, answers: Answers) -> Board:
     values = card.settings.values
+    told = card.translations.get(spoken(), card)
     return Board(
         slug=card.slug,
-        title=card.title,
-        summary=card.summary,
+        title=told.title,
+        summary=told.summary,
         unit=values["unit"],
         better=values["better"],
         group_by=values.get("group_by"),

@@ -9,9 +9,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from sitegen.config import Config
+from sitegen.language import spoken
 from sitegen.rules import Definition, engine_version
 
-_ROOMS = ("archive", "leaderboards", "metrics", "reports", "rules", "store")
+_ROOMS = ("archive", "language", "leaderboards", "metrics", "reports", "rules", "store")
 _SUFFIXES = (".py", ".sql", ".toml", ".md")
 
 
@@ -27,7 +28,7 @@ def settings(catalog: Sequence[Definition], config: Config) -> str:
     """Hash of all that findings depend on besides the data of the run."""
     cards = tuple(_card(rule) for rule in catalog)
     params = tuple((code, tuple(sorted(values.items()))) for code, values in sorted(config.params.items()))
-    return of(engine_version, cards, params, config.presets, code())
+    return of(engine_version, spoken(), cards, params, config.presets, code())
 
 
 @cache
@@ -54,4 +55,13 @@ def _sources(folder: Traversable, name: str) -> list[tuple[str, bytes]]:
 def _card(rule: Definition) -> tuple[object, ...]:
     """What a card says, without where it lies: a folder that moved changes nothing."""
     card = rule.card
-    return (rule.code, card.title, card.summary, card.settings, card.sql, *card.sections.items(), card.cases)
+    return (
+        rule.code,
+        card.title,
+        card.summary,
+        card.settings,
+        card.sql,
+        *card.sections.items(),
+        card.translations,
+        card.cases,
+    )

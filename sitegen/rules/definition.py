@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sitegen.cards import Card, Table
 from sitegen.model import Rule
 
+ADVICE = "What to do"  # section that an incident quotes
 #: Columns of the answer that the engine knows; all others are facts for the message and the evidence.
 KNOWN = (
     "run",
@@ -39,6 +40,7 @@ class Definition(Rule):
         metric: canonical metric whose chart is the evidence; None where there is none.
         facts: metrics shown before and after the onset.
         message: template over the answer's columns.
+        said: texts of the answer -> as they are said in the language of the card; `{}` stands for anything.
         after: codes whose spans the SQL reads from relation `spans`.
         extra: answer columns beyond the known ones.
         words: words of the SQL, to load only what it may name.
@@ -60,6 +62,7 @@ class Definition(Rule):
     sql_line: int
     cases: tuple[Table, ...]
     card: Card
+    said: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -71,3 +74,14 @@ class Definition(Rule):
         """Canonical metrics to load for this rule, its evidence included."""
         own = {self.metric} if self.metric else set()
         return self.words | own | set(self.facts) | self.wanted
+
+    def in_language(self, code: str) -> Definition:
+        """The rule as its card says it in language `code`; in English where the card does not."""
+        told = self.card.translations.get(code)
+        if told is None:
+            return self
+        sections = {**self.sections, ADVICE: told.advice} if told.advice else self.sections
+        message = told.message or self.message
+        return replace(
+            self, title=told.title, summary=told.summary, message=message, sections=sections, said=told.words
+        )

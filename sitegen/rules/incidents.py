@@ -10,9 +10,9 @@ import numpy as np
 
 from sitegen.metrics import glossary
 from sitegen.model import Evidence, Incident, Run, Severity
-from sitegen.rules import evidence, message, presets
+from sitegen.rules import evidence, message, presets, said
 from sitegen.rules.answers import Answer
-from sitegen.rules.definition import Definition
+from sitegen.rules.definition import ADVICE, Definition
 from sitegen.rules.evidence import Event
 from sitegen.rules.rowdata import RowData
 from sitegen.rules.spans import Stretch
@@ -49,7 +49,7 @@ class Maker:
             threshold=threshold,
             message=self._sentence(rule, answer, span, place, proof, (first, last)),
             causes=items(rule.sections.get("Likely causes", "")),
-            advice=items(rule.sections.get("What to do", "")),
+            advice=items(rule.sections.get(ADVICE, "")),
             evidence=proof,
         )
 
@@ -117,7 +117,7 @@ class Maker:
             "name": answer.name,
             "run": answer.run,
         }
-        names |= {extra: answer.extra[extra][place] for extra in rule.extra}
+        names |= {extra: said.in_words(answer.extra[extra][place], rule.said) for extra in rule.extra}
         told = message.render(rule.message, names)
         return presets.marked(told, rule, names.get("asked"))
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from sitegen import cards
 from sitegen.cards import Card, Fault, Table, nearest
+from sitegen.language import spoken
 from sitegen.metrics import glossary
 from sitegen.model import Severity
 from sitegen.rules import casetext, message
-from sitegen.rules.definition import KNOWN, Definition
+from sitegen.rules.definition import ADVICE, KNOWN, Definition
 from sitegen.store import Answers, verify
 
 #: Things a rule may need that are not metrics.
@@ -78,7 +79,10 @@ REQUIRED = ("code", "severity", "needs", "since")
 
 
 def catalog(folders: Sequence[Path]) -> tuple[Definition, ...]:
-    """Definitions of every card in `folders`, by code. Raises CardError with every fault."""
+    """Definitions of every card in `folders`, by code, in the spoken language.
+
+    Raises CardError with every fault, of any language.
+    """
     found: list[Definition] = []
     faults: list[Fault] = []
     for path, shown in cards.files(folders):
@@ -87,7 +91,8 @@ def catalog(folders: Sequence[Path]) -> tuple[Definition, ...]:
         found += [definition] if definition else []
     faults += _across(found)
     cards.raise_faults(faults)
-    return tuple(sorted(found, key=lambda one: one.code))
+    told = (one.in_language(spoken()) for one in found)
+    return tuple(sorted(told, key=lambda one: one.code))
 
 
 def read(path: Path, shown: str) -> tuple[Definition | None, tuple[Fault, ...]]:
@@ -155,6 +160,19 @@ def _section_faults(card: Card) -> Iterator[Fault]:
             yield card.fault(1, f"no section `## {heading}`")
         elif not card.sections[heading]:
             yield card.fault(1, f"section `## {heading}` is empty")
+    items = _items(card.sections.get(ADVICE, ""))
+    for told in card.translations.values():
+        if _items(told.advice) != items:
+            yield card.fault(
+                told.line, f"{_items(told.advice)} lines of what to do; in English there are {items}"
+            )
+        if bool(told.message) != bool(card.settings.values.get("message")):
+            yield card.fault(told.line, "`> message` must be there if and only if the card has a message")
+
+
+def _items(markdown: str) -> int:
+    """List items at the left border."""
+    return sum(line.startswith("- ") for line in markdown.splitlines())
 
 
 def _definition(card: Card, answers: Answers) -> Definition:
@@ -222,8 +240,12 @@ def _answer_faults(rule: Definition) -> Iterator[Fault]:
     if rule.kind == "incident" and not rule.message:
         yield card.fault(card.settings.line, f'no "message": {KEYS["message"][1]}')
     usable = [name for name in rule.columns if name not in ("hit", "hold", "severity")]
-    for wrong in message.faults(rule.message, (*usable, *_before_after(rule)), texts):
+    names = (*usable, *_before_after(rule))
+    for wrong in message.faults(rule.message, names, texts):
         yield card.fault(card.settings.line_of("message"), wrong)
+    for told in card.translations.values():
+        for wrong in message.faults(told.message, names, texts):
+            yield card.fault(told.line, wrong)
 
 
 def _before_after(rule: Definition) -> Iterator[str]:
