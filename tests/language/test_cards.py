@@ -18,7 +18,10 @@ _CODE = re.compile(r"`([^`]+)`")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _PLACE = re.compile(r"\{(\w+)[^}]*\}")
 # Places that Chinese does without: it has no plurals, the number itself is named instead.
-_FROM_LOGS = frozenset({"name", "names", "raws", "metric", "called", "backend", "example"})
+_FROM_LOGS = frozenset(
+    {"name", "names", "raws", "metric", "called", "backend", "example"}
+    | {"rollout", "training", "where", "said", "code"}
+)
 _PLURALS = frozenset({"steps_are", "lines_are", "metrics_are", "value"})
 
 CARD = """# Prompts are cut
