@@ -18,6 +18,8 @@ ENGLISH = "en"
 #: Code of a language -> how it calls itself.
 LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "zh": "中文"}
 
+TEXT, METRIC = "text", "metric"  # tables of a catalog
+
 _spoken: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
@@ -44,19 +46,33 @@ def speaking(code: str) -> Iterator[None]:
 
 
 @cache
-def sentences(code: str) -> Mapping[str, str]:
-    """English -> the sentence in language `code`; empty for English itself."""
+def catalog(code: str) -> Mapping[str, Mapping[str, str]]:
+    """Table -> English -> language `code`; empty tables for English itself."""
     if code == ENGLISH:
-        return {}
+        return {TEXT: {}, METRIC: {}}
     return tomllib.loads((files("sitegen.language") / f"{code}.toml").read_text(encoding="utf-8"))
 
 
-def known(text: str) -> str | None:
+def known(text: str, table: str = TEXT) -> str | None:
     """`text` in the spoken language, or None where the catalog does not have it; never in English."""
-    return sentences(_spoken.get()).get(text)
+    return catalog(_spoken.get())[table].get(text)
 
 
 def t(text: str, /, **places: object) -> str:
     """`text` in the spoken language, with its `{places}` filled."""
-    pattern = sentences(_spoken.get()).get(text, text)
+    pattern = catalog(_spoken.get())[TEXT].get(text, text)
     return pattern.format(**places) if places else pattern
+
+
+def titled(title: str) -> str:
+    """A title or unit of a metric in the spoken language: `Score, highest` is 得分（最大）."""
+    if _spoken.get() == ENGLISH:
+        return title
+    whole = known(title, METRIC)
+    if whole is not None:
+        return whole
+    first, *rest = (known(part, METRIC) for part in title.split(", "))
+    parts = [part for part in rest if part is not None]
+    if first is None or len(parts) < len(rest):
+        return title
+    return t("{title} ({aspects})", title=first, aspects=t(", ").join(parts)) if parts else first

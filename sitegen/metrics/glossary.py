@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from sitegen.language import spoken, titled
 from sitegen.model import Metric
 
 #: Groups in page order.
@@ -122,9 +123,14 @@ class Glossary:
         return GROUPS.index(metric.group), self._order.get(metric.key, len(self._order)), metric.key
 
 
-@cache
 def glossary() -> Glossary:
-    """The glossary that comes with sitegen."""
+    """The glossary that comes with sitegen, with titles and units in the spoken language."""
+    return _glossary(spoken())
+
+
+@cache
+def _glossary(language: str) -> Glossary:
+    """Once per language; `language` is the one that is spoken."""
     return parse((files("sitegen.metrics") / "glossary.toml").read_text(encoding="utf-8"))
 
 
@@ -135,6 +141,11 @@ def parse(text: str) -> Glossary:
     written_by = {name: versions for entry in entries for name, versions in entry["names"].items()}
     scales = {name: float(scale) for entry in entries for name, scale in entry.pop("scale", {}).items()}
     together = frozenset(name for entry in entries for name in entry.pop("together", ()))
-    metrics = tuple(Metric(**{**entry, "names": tuple(entry["names"])}) for entry in entries)
-    families = tuple(Family(**entry) for entry in data["family"])
+    metrics = tuple(Metric(**{**_told(entry), "names": tuple(entry["names"])}) for entry in entries)
+    families = tuple(Family(**_told(entry)) for entry in data["family"])
     return Glossary(metrics, families, written_by, scales, together)
+
+
+def _told(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry as the spoken language calls it."""
+    return {**entry, "title": titled(entry["title"]), "unit": titled(entry["unit"])}

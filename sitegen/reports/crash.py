@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sitegen.language import t
 from sitegen.model import Incident, LogLine
 from sitegen.reports.words import clipped, lowered
 
@@ -40,9 +41,9 @@ def cause(incident: Incident, log_lines: Sequence[LogLine]) -> str:
     """`CUDA out of memory in generate_sequences`; the rule's title where the lines say nothing."""
     lines = incident.evidence.lines or tuple(log_lines)
     kind = next((line.kind for line in lines if line.kind in _CAUSES), "")
-    what = _CAUSES.get(kind) or _error(lines) or lowered(incident.title)
+    what = t(_CAUSES.get(kind, "")) or _error(lines) or lowered(incident.title)
     where = _stage([*lines, *_near(lines, log_lines)])
-    return f"{what} in {where}" if where else what
+    return t("{what} in {where}", what=what, where=where) if where else what
 
 
 def quote(incident: Incident, log_lines: Sequence[LogLine]) -> str:
@@ -51,14 +52,15 @@ def quote(incident: Incident, log_lines: Sequence[LogLine]) -> str:
     line = next((one for one in lines if one.kind in _CAUSES), lines[0] if lines else None)
     if line is None:
         return clipped(incident.message, 240)
-    return f"{line.path}:{line.line} says: {clipped(_telling(line.text), _LONGEST)}"
+    said = clipped(_telling(line.text), _LONGEST)
+    return t("{place} says: {text}", place=f"{line.path}:{line.line}", text=said)
 
 
 def _error(lines: Sequence[LogLine]) -> str:
     for line in lines:
         found = _LAST_ERROR.findall(line.text)
         if found:
-            return f"uncaught {str(found[-1]).rsplit('.', 1)[-1]}"
+            return t("uncaught {error}", error=str(found[-1]).rsplit(".", 1)[-1])
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from sitegen.language import ENGLISH, spoken, t
 from sitegen.metrics import glossary
 from sitegen.model import Fact
 from sitegen.reports.words import THIN, listed, lowered, number, opened
@@ -31,7 +32,9 @@ def sentence(facts: Sequence[Fact], metric: str | None = None) -> str:
     told = [(fact, text) for fact in facts if glossary().by_key(fact.metric) and (text := clause(fact))]
     told.sort(key=lambda pair: (pair[0].metric != metric, -_size(pair[0])))
     clauses = list(dict.fromkeys(text for _, text in told))[:_MOST]
-    return f"{opened(clauses[0])} while {listed(clauses[1:])}." if len(clauses) > 1 else ""
+    if len(clauses) < 2:
+        return ""
+    return t("{first} while {others}.", first=opened(clauses[0]), others=listed(clauses[1:]))
 
 
 def clause(fact: Fact) -> str:
@@ -41,22 +44,23 @@ def clause(fact: Fact) -> str:
         return ""
     if _size(fact) < math.log1p(_SLIGHT):
         return ""
-    subject, up, down = _VERBS.get(fact.metric, (lowered(fact.label), "rose", "fell"))
-    verb = up if after > before else down
-    return f"{subject} {verb} {_amount(fact.metric, before, after)}"
+    usual = (lowered(fact.label), "rose", "fell")
+    subject, up, down = _VERBS.get(fact.metric, usual) if spoken() == ENGLISH else usual
+    verb = t(up if after > before else down)
+    amount = _amount(fact.metric, before, after)
+    return t("{subject} {verb} {amount}", subject=subject, verb=verb, amount=amount)
 
 
 def _amount(metric: str, before: float, after: float) -> str:
     if metric in _LEVELS or before <= 0 or after <= 0:
-        return f"from {number(before)} to {number(after)}"
+        return t("from {before} to {after}", before=number(before), after=number(after))
     ratio = after / before
     if math.isinf(ratio):
-        return f"from {number(before)} to {number(after)}"
-    if ratio >= 10:
-        return f"{number(round(ratio))}× to {number(after)}"
+        return t("from {before} to {after}", before=number(before), after=number(after))
     if ratio >= 2:
-        return f"{ratio:.1f}× to {number(after)}"
-    return f"by {abs(ratio - 1) * 100:.0f}{THIN}% to {number(after)}"
+        times = number(round(ratio)) if ratio >= 10 else f"{ratio:.1f}"
+        return t("{times}× to {after}", times=times, after=number(after))
+    return t("by {percent}% to {after}", percent=f"{abs(ratio - 1) * 100:.0f}{THIN}", after=number(after))
 
 
 def _size(fact: Fact) -> float:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from sitegen.language import t
 from sitegen.metrics import glossary
 from sitegen.model import Outcome, Status
 from sitegen.reports import timing
@@ -27,7 +28,8 @@ def validation_loss(case: Case) -> str:
     floor = max(0.1 * abs(view.best), 2.0 * _noise(values))
     if len(values) < 3 or view.best - view.last <= floor:
         return ""
-    return f"Validation on {view.dataset} fell from {number(view.best)} to {number(view.last)}."
+    levels = {"best": number(view.best), "last": number(view.last)}
+    return t("Validation on {dataset} fell from {best} to {last}.", dataset=view.dataset, **levels)
 
 
 def _noise(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
@@ -42,30 +44,26 @@ def best(case: Case) -> str:
         return ""
     what = _best_value(found)
     saved = _checkpoints(case)
+    at = count(found.step)
     if found.step in saved:
-        return f"{what}; best checkpoint: step {count(found.step)}."
+        return t("{best}; best checkpoint: step {step}.", best=what, step=at)
     onset = first_serious(case.findings.incidents)
     before = [step for step in saved if onset is None or onset.first is None or step < onset.first]
     if onset is not None and before:
-        last = count(before[-1])
-        return f"{what} at step {count(found.step)}; last checkpoint before the onset: step {last}."
-    return f"{what} at step {count(found.step)}{_end(case)}."
-
-
-def _end(case: Case) -> str:
-    """`, 0.61 at the end`, for a healthy run whose last validation is not its best."""
+        told = "{best} at step {step}; last checkpoint before the onset: step {saved}."
+        return t(told, best=what, step=at, saved=count(before[-1]))
     view = headline_view(case.validation)
     if case.status != Status.HEALTHY or view is None or view.last == view.best:
-        return ""
-    return f", {number(view.last)} at the end"
+        return t("{best} at step {step}.", best=what, step=at)
+    return t("{best} at step {step}, {last} at the end.", best=what, step=at, last=number(view.last))
 
 
 def _best_value(best: Best) -> str:
     if not best.validation:
-        return f"Best {best.label.split(',', 1)[0]} {number(best.value)}"
+        return t("Best {metric} {value}", metric=best.label.split(",", 1)[0], value=number(best.value))
     if glossary().describe(best.name).better == "down":
-        return f"Lowest validation loss {number(best.value)}"
-    return f"Best validation {number(best.value)} on {best.label}"
+        return t("Lowest validation loss {value}", value=number(best.value))
+    return t("Best validation {value} on {dataset}", value=number(best.value), dataset=best.label)
 
 
 def _checkpoints(case: Case) -> list[int]:
@@ -84,8 +82,8 @@ def after_onset(case: Case) -> str:
     if spent is None or spent < 360:
         return ""
     if case.run.gpus is not None:
-        return f"{hours(spent * case.run.gpus / 3600)} GPU-hours ran after onset."
-    return f"{hours(spent / 3600)}{THIN}h ran after onset."
+        return t("{hours} GPU-hours ran after onset.", hours=hours(spent * case.run.gpus / 3600))
+    return t("{hours}h ran after onset.", hours=f"{hours(spent / 3600)}{THIN}")
 
 
 def unchecked(case: Case) -> str:
@@ -97,13 +95,15 @@ def unchecked(case: Case) -> str:
     wanted = Counter(key for verdict in blind for key in verdict.missing)
     ranked = sorted(wanted.items(), key=lambda item: (-item[1], item[0]))
     titles = list(dict.fromkeys(_title(key) for key, _ in ranked))
-    shown = titles if len(titles) <= 3 else [*titles[:3], "more"]
-    why = f" (not logged: {listed(shown)})" if shown else ""
-    return f"{count(len(blind))} of {plural(len(verdicts), 'rule')} could not be checked{why}."
+    shown = titles if len(titles) <= 3 else [*titles[:3], t("more")]
+    counted = {"n": count(len(blind)), "rules": plural(len(verdicts), "rule")}
+    if not shown:
+        return t("{n} of {rules} could not be checked.", **counted)
+    return t("{n} of {rules} could not be checked (not logged: {names}).", **counted, names=listed(shown))
 
 
 def _title(key: str) -> str:
     metric = glossary().by_key(key)
     if metric is None:
-        return "validation" if key == "evals" else key.replace("_", " ")
-    return lowered(metric.title.split(",", 1)[0])
+        return t("validation") if key == "evals" else t(key.replace("_", " "))
+    return lowered(metric.title.split(",", 1)[0].split("（", 1)[0])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from sitegen.language import known, t
 
 THIN = "\u202f"  # narrow no-break space between thousands and before a unit
 
@@ -29,12 +31,24 @@ def count(value: int) -> str:
 
 def plural(n: int, one: str, many: str = "") -> str:
     """`1 step`, `2 steps`."""
+    said = known(f"{{n}} {one}")
+    if said is not None:
+        return said.format(n=count(n))
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
 def listed(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return (
+        items[0]
+        if len(items) == 1
+        else t("{first} and {last}", first=t(", ").join(items[:-1]), last=items[-1])
+    )
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """Whole sentences one after the other; empty ones are left out."""
+    return t(" ").join(each for each in sentences if each)
 
 
 def hours(value: float) -> str:

@@ -13,7 +13,7 @@ from sitegen.language import spoken
 from sitegen.metrics import glossary
 from sitegen.model import Severity
 from sitegen.rules import casetext, message
-from sitegen.rules.definition import ADVICE, KNOWN, Definition
+from sitegen.rules.definition import KNOWN, Definition
 from sitegen.store import Answers, verify
 
 #: Things a rule may need that are not metrics.
@@ -160,19 +160,9 @@ def _section_faults(card: Card) -> Iterator[Fault]:
             yield card.fault(1, f"no section `## {heading}`")
         elif not card.sections[heading]:
             yield card.fault(1, f"section `## {heading}` is empty")
-    items = _items(card.sections.get(ADVICE, ""))
     for told in card.translations.values():
-        if _items(told.advice) != items:
-            yield card.fault(
-                told.line, f"{_items(told.advice)} lines of what to do; in English there are {items}"
-            )
         if bool(told.message) != bool(card.settings.values.get("message")):
             yield card.fault(told.line, "`> message` must be there if and only if the card has a message")
-
-
-def _items(markdown: str) -> int:
-    """List items at the left border."""
-    return sum(line.startswith("- ") for line in markdown.splitlines())
 
 
 def _definition(card: Card, answers: Answers) -> Definition:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from sitegen.language import t
 from sitegen.model import Run
 from sitegen.rules.definition import Definition
 from sitegen.store import presets_table
@@ -52,4 +53,6 @@ def marked(told: str, rule: Definition, preset: object) -> str:
 
     `preset` is column `asked` of the answer, for cards of several presets.
     """
-    return f"Outside preset {preset or ' / '.join(rule.presets)}: {told}" if rule.presets else told
+    if not rule.presets:
+        return told
+    return t("Outside preset {preset}: {told}", preset=preset or " / ".join(rule.presets), told=told)

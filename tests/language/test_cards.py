@@ -147,7 +147,6 @@ def test_a_card_without_the_section_stays_english(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("### 提示词被截断\n", "", "a language needs"),
-        ("- 调大它。", "- 调大它。\n- 再一条。", "2 lines of what to do; in English there are 1"),
         ("> {value:.1%} 的提示词，{how}", "> {share:.1%} 的提示词", "message names {share}"),
         ("> {value:.1%} 的提示词，{how}\n", "", "`> message` must be there"),
         ('"many" = "许多"', '"many" = 3', "'many' must be a text"),
