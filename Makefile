@@ -49,7 +49,7 @@ runs: $(VENV)/.installed
 	$(BIN)/python -m tests.tinyrl runs
 
 clean:
-	rm -rf $(VENV) .sitegen site tests/publishing/node_modules templates/assets/lib templates/npm/.fetched
+	rm -rf $(VENV) .sitegen site tests/publishing/node_modules templates/assets/lib sitegen/packaging/.fetched
 
 # Python >= 3.11 is asked for here, where a message can still say so.
 $(VENV)/bin/python:
@@ -58,7 +58,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import venv, ensurepip' || { echo "the module venv is missing. Try: apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml templates/npm/package-lock.json | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml sitegen/packaging/package-lock.json | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
 	@touch $@
 

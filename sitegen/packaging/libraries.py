@@ -1,4 +1,4 @@
-"""The JavaScript libraries of the pages: pinned in templates/npm, fetched by npm, put among the assets.
+"""The JavaScript libraries of the pages: pinned in this folder, fetched by npm, put among the assets.
 
 Nothing of them is in git. `python -m sitegen.packaging.libraries` fetches them into a checkout; the build
 hook does the same for wheels and editable installs. Standard library only: it runs before sitegen is
@@ -33,7 +33,7 @@ def fetch(root: Path) -> bool:
 
     Returns False where those that its package-lock.json names are there already. Raises FetchError.
     """
-    npm, target = root / "templates" / "npm", root / "templates" / "assets" / "lib"
+    npm, target = root / "sitegen" / "packaging", root / "templates" / "assets" / "lib"
     stamp, pinned = npm / ".fetched", (npm / "package-lock.json").read_text("utf-8")
     there = all((target / name).is_file() for name in FILES.values())
     if there and stamp.is_file() and stamp.read_text("utf-8") == pinned:
@@ -54,7 +54,7 @@ def _refuse_unpinned(lock: dict[str, dict[str, dict[str, str]]]) -> None:
     loose = [name for name, entry in lock["packages"].items() if name and not entry.get("integrity")]
     if loose:
         raise FetchError(
-            f"templates/npm/package-lock.json: expected an integrity hash for {', '.join(loose)}"
+            f"sitegen/packaging/package-lock.json: expected an integrity hash for {', '.join(loose)}"
         )
 
 

@@ -49,6 +49,15 @@ def test_it_builds_a_site_from_a_folder_of_logs(sitegen: Path, tmp_path: Path) -
     assert (site / "pagefind" / "pagefind.js").is_file()
 
 
+def test_its_charts_come_alive(sitegen: Path, tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "first-try"
+    run.mkdir(parents=True)
+    (run / "train.log").write_text(CONSOLE)
+    site = build(sitegen, tmp_path)
+    assert "uPlot" in (site / "assets" / "lib" / "uplot.js").read_text()
+    assert "assets/live.js" in (site / "runs" / "first-try" / "index.html").read_text()
+
+
 def test_an_empty_folder_gives_a_site_that_says_how_to_add_a_run(sitegen: Path, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     assert "add a run" in (build(sitegen, tmp_path) / "index.html").read_text().lower()
