@@ -109,11 +109,10 @@ def reader_version(redaction: Redaction) -> str:
 @cache
 def _code() -> str:
     digest = hashlib.sha256()
-    for room in ("ingest", "archive", "metrics", "redact"):
+    for room in ("ingest", "archive", "metrics", "redact", "model"):
         for file in sorted(files(f"sitegen.{room}").iterdir(), key=lambda each: each.name):
             if file.name.endswith((".py", ".toml")):
                 digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    digest.update((files("sitegen") / "model.py").read_bytes())
     return digest.hexdigest()[:16]
 
 

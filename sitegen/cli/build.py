@@ -19,9 +19,7 @@ from sitegen.cli.screen import Screen
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the site. Default: `site` beside mkdocs.yml.",
 )
-@options.config_option
-@options.home_option
-@options.quiet_option
+@options.site_options
 def command(
     runs: options.Runs | None, out: Path | None, config_file: Path | None, home: Path | None, quiet: bool
 ) -> int:

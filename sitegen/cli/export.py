@@ -43,9 +43,7 @@ replaced before it was stored; host names, paths and prompts printed into a log 
     type=click.Path(path_type=Path),
     help="Folder to write, or a file that ends with .tar.zst. Default: `<run>-export` in this folder.",
 )
-@options.config_option
-@options.home_option
-@options.quiet_option
+@options.site_options
 def command(
     run: str,
     runs: options.Runs | None,

@@ -25,9 +25,7 @@ _QUIET_KINDS = {"redacted"}  # worth a word, but nothing was lost
     type=click.Path(path_type=Path, file_okay=False),
     help="Keep the copy of a live source here, below the RUNS of a site, instead of in the user's cache.",
 )
-@options.config_option
-@options.home_option
-@options.quiet_option
+@options.site_options
 def command(
     runs: options.Runs | None,
     strict: bool,

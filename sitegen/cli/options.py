@@ -51,6 +51,11 @@ config_option = click.option(
 )
 
 
+def site_options(command: Command) -> Command:
+    """The options of a verb that works on a site: its settings, its archive, whether progress is told."""
+    return config_option(home_option(quiet_option(command)))
+
+
 def site_config_file(given: Path | None) -> Path:
     """The mkdocs.yml to use: the one given, the one in this folder, or the packaged one."""
     return given if given is not None else mkdocs_plugin.config_file(Path.cwd())

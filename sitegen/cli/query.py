@@ -35,9 +35,7 @@ _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "tabl
     "-f", "--format", "form", type=click.Choice(_FORMATS), help="Default: by the ending of -o, else table."
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
-@options.config_option
-@options.home_option
-@options.quiet_option
+@options.site_options
 def command(
     sql: str,
     runs: options.Runs | None,

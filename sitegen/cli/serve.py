@@ -17,9 +17,7 @@ from sitegen.cli.screen import Screen
 @click.option(
     "-p", "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 = any free."
 )
-@options.config_option
-@options.home_option
-@options.quiet_option
+@options.site_options
 def command(
     runs: options.Runs | None, port: int, config_file: Path | None, home: Path | None, quiet: bool
 ) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sitegen.model import Page
+from sitegen.model import Page, Run
 
 
 class Render(Protocol):
@@ -38,3 +38,10 @@ def page(
     """A Page whose HTML is `template` rendered with `context`, its title included."""
     html = fragment(render, template, path, title=title, **context)
     return Page(path, title, description, html, search, kind, filters)
+
+
+def below(render: Render, run: Run, kind: str, *, title: str, summary: str, **context: object) -> Page:
+    """`/runs/<run>/<kind>/`, a page below that of a run, out of the template of that name."""
+    path, named = f"runs/{run.id}/{kind}/", f"{title} of {run.title}"
+    html = fragment(render, f"{kind}.html", path, title=named, run=run, summary=summary, **context)
+    return Page(path, named, f"A choice of {summary}.", html, kind=kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitegen.pages import traces, words
+from sitegen.pages import traces, trajectory, words
 from sitegen.pages.gfm import escape, table
 from sitegen.reports.shapes import RunReport
 from sitegen.reports.trajectories import CallView, ToolView
@@ -35,7 +35,7 @@ def _tools(tools: Sequence[ToolView]) -> str:
             words.count(one.calls),
             traces.rate(one),
             words.count(one.failed),
-            *(traces.seconds(value) for value in (one.p50_s, one.p95_s, one.longest_s)),
+            *(trajectory.seconds(value) for value in (one.p50_s, one.p95_s, one.longest_s)),
         )
         for one in tools[:_TOOLS]
     ]
@@ -51,7 +51,7 @@ def _calls(title: str, calls: Sequence[CallView], errors: bool) -> str:
         (
             escape(one.tool),
             words.count(one.step),
-            traces.seconds(one.duration_s),
+            trajectory.seconds(one.duration_s),
             *((escape(one.error),) if errors else ()),
         )
         for one in calls[:_CALLS]

@@ -93,11 +93,6 @@ class KindBlock:
     more: int  # steps beyond the table
 
 
-def path(run: str) -> str:
-    """Where the page lies below the site root."""
-    return f"runs/{run}/samples/"
-
-
 def anchor(onset: int) -> str:
     """Fragment of what was generated around an onset."""
     return f"at-{onset}"
@@ -108,15 +103,11 @@ def page(report: RunReport, render: rendering.Render) -> Page | None:
     found = report.samples
     if found is None:
         return None
-    run = report.run
-    return rendering.page(
+    return rendering.below(
         render,
-        "samples.html",
-        path(run.id),
-        title=f"Samples of {run.title}",
-        description=f"A choice of {summary(found)}.",
-        kind=KIND,
-        run=run,
+        report.run,
+        KIND,
+        title="Samples",
         summary=summary(found),
         events=tuple(_event(moment) for moment in found.moments),
         changed=tuple(_changed(one) for one in found.changed),
