@@ -89,6 +89,13 @@ def same(kept: str, other: str) -> bool:
     return a == b or _number(a) == _number(b) is not None or _cut(kept, other) or _cut(other, kept)
 
 
+def canonical(text: str) -> str:
+    """What `text` says, however it was written: equal for `1e-6` and `0.000001`, `None` and `null`."""
+    bare = _plain(text)
+    number = _number(bare)
+    return bare if number is None else repr(number)
+
+
 def _cut(short: str, whole: str) -> bool:
     return len(short) >= 250 and whole.startswith(short.rstrip())
 

@@ -41,8 +41,21 @@ NAV = {
     "Rules": "rules/index.md",
     "Problems": "problems/index.md",
 }
-STYLES = ("assets/sitegen.css", "assets/charts.css", "assets/site.css", "assets/links.css")
-SCRIPTS = ("assets/run.js", "assets/tables.js", "assets/search.js", "assets/links.js")
+STYLES = (
+    "assets/sitegen.css",
+    "assets/charts.css",
+    "assets/site.css",
+    "assets/links.css",
+    "assets/compare.css",
+)
+SCRIPTS = (
+    "assets/run.js",
+    "assets/choose.js",  # adds a column, which tables.js must find
+    "assets/tables.js",
+    "assets/search.js",
+    "assets/links.js",
+    "assets/compare.js",
+)
 LIVE = "assets/live.js"  # only where the library it brings is in this install
 NAME = "mkdocs.yml"
 _PARAGRAPH, _TAG = re.compile(r"<p>(.*?)</p>", re.DOTALL), re.compile(r"<[^>]*>")

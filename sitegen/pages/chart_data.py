@@ -112,7 +112,8 @@ def _metrics(
 ) -> list[dict[str, object]]:
     ids = figures.anchors(view.series.name for view in report.metrics)
     return [
-        {
+        _found_by(view)
+        | {
             "id": ids[view.series.name],
             "name": view.series.name,
             "title": view.metric.title,
@@ -140,6 +141,12 @@ def _moments(report: RunReport, within: charts.Frame) -> dict[str, object]:
 
 def _told(limits: Sequence[charts.Limit]) -> list[list[object]]:
     return [[one.label, one.steps, one.values] for one in limits]
+
+
+def _found_by(view: MetricView) -> dict[str, object]:
+    """What pages of several runs need to find the metric again: its key, and whether it is a telling one."""
+    told: dict[str, object] = {} if view.metric.key == view.series.name else {"key": view.metric.key}
+    return told | ({"first": True} if view.overview else {})
 
 
 def _lost(series: Series) -> dict[str, list[int]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sitegen.model import LogLine, Run
-from sitegen.pages import words
+from sitegen.pages import compare, words
 from sitegen.reports import setup
 from sitegen.reports.shapes import Compared, Difference, RunReport
 
@@ -32,6 +32,7 @@ class Comparison:
     anchor: str
     title: str
     href: str
+    curves: str  # address of the two over each other
     rows: tuple[Difference, ...]
     single: tuple[Difference, ...]
 
@@ -59,7 +60,7 @@ def origin(report: RunReport) -> tuple[Fact, ...]:
 
 def comparisons(report: RunReport, root: str) -> tuple[Comparison, ...]:
     """Comparisons with other runs; `root` leads from the page to the site's root."""
-    return tuple(_comparison(each, root) for each in report.compared)
+    return tuple(_comparison(report.run.id, each, root) for each in report.compared)
 
 
 def no_baseline(report: RunReport) -> str | None:
@@ -68,11 +69,12 @@ def no_baseline(report: RunReport) -> str | None:
     return None if shown else report.run.baseline
 
 
-def _comparison(each: Compared, root: str) -> Comparison:
+def _comparison(run: str, each: Compared, root: str) -> Comparison:
     rows = tuple(_clipped(row) for row in each.differing)
     single = tuple(_clipped(row) for row in each.single)
     anchor = f"against-{each.relation.split()[0]}"
-    return Comparison(each.relation, anchor, each.title, f"{root}runs/{each.run}/", rows, single)
+    curves = compare.link(root, (run, each.run))
+    return Comparison(each.relation, anchor, each.title, f"{root}runs/{each.run}/", curves, rows, single)
 
 
 def _clipped(row: Difference) -> Difference:

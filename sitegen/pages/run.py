@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sitegen import charts
 from sitegen.charts import timing
 from sitegen.model import MetricSummary, Page, Run
-from sitegen.pages import advice, figures, happened, prose, provenance, samples, traces, words
+from sitegen.pages import advice, beside, figures, happened, prose, provenance, samples, traces, words
 from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
@@ -106,6 +106,7 @@ def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -
         run=run,
         facts=facts(report),
         about=_about(run),
+        beside=beside.beside(report),
         first=_first(report),
         ribbon=charts.ribbon(within) if within else None,
         happened=happened.happened(report, within),

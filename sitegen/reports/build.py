@@ -13,7 +13,7 @@ from sitegen.cards import nearest
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Findings, Leaderboard, Rule
-from sitegen.reports import codec, compare, digest, scorecard
+from sitegen.reports import codec, compare, digest, kin, scorecard
 from sitegen.reports.desk import Desk
 from sitegen.reports.entries import Entry, archive_report, marks
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
@@ -38,8 +38,11 @@ class Reports:
         self._cards = tuple(rule for rule in cards if rule.code not in config.muted)
         self.catalog = tuple(plain(rule) for rule in self._cards)
         settings = digest.settings(self._cards, config)
-        self._peers = compare.peers(map(archive.run, archive.runs()))
-        self.desk = Desk(archive.home, self.catalog, _switched_off(cards, config.muted), self._peers)
+        known = tuple(map(archive.run, archive.runs()))
+        self._peers, self._seeds = compare.peers(known), kin.groups(known)
+        self._kin = kin.by_run(self._seeds)
+        off = _switched_off(cards, config.muted)
+        self.desk = Desk(archive.home, self.catalog, off, self._peers, self._kin)
         self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
 
     def key(self, run: str) -> str:
@@ -50,7 +53,8 @@ class Reports:
         """As `key`, for all that the page shows: it compares the run with others, which may change."""
         peers = self._peers[run]
         others = (each for each in (peers.baseline, peers.previous) if each is not None)
-        return digest.of(self._keys[run], *(self._archive.run(each).fingerprint for each in others))
+        prints = (self._archive.run(each).fingerprint for each in others)
+        return digest.of(self._keys[run], *prints, *([repr(self._kin[run])] if run in self._kin else []))
 
     def findings(self, run: str) -> Findings:
         """What the rules say about `run`."""

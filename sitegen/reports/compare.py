@@ -61,7 +61,7 @@ def compared(run: Run, others: Mapping[str, Run]) -> tuple[Compared, ...]:
 
 
 def _against(run: Run, other: Run, relation: str) -> Compared | None:
-    here, there = _setup(run), _setup(other)
+    here, there = setup(run), setup(other)
     if not here or not there:
         return None
     keys = sorted(here.keys() | there.keys())
@@ -76,7 +76,7 @@ def _differing(rows: Iterable[Difference]) -> Iterator[Difference]:
             yield row
 
 
-def _setup(run: Run) -> dict[str, str]:
+def setup(run: Run) -> dict[str, str]:
     """Settings and facts of a run by name. Facts have no dot in their names."""
     return {**run.config, **_facts(run)}
 

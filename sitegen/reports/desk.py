@@ -13,7 +13,7 @@ from sitegen.reports import asked, assemble, compare, failed, samples, traces
 from sitegen.reports.compare import Peers
 from sitegen.reports.entries import Entry, entry
 from sitegen.reports.rows import incident_rows
-from sitegen.reports.shapes import RunReport
+from sitegen.reports.shapes import RunReport, SeedGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,14 @@ class Desk:
         catalog: rules as pages know them.
         off: rules that the site switched off; a run.toml may still name them.
         peers: what each run is compared with; of a run that is not in it, nothing.
+        kin: run -> the seed group it belongs to.
     """
 
     home: Path
     catalog: tuple[Rule, ...]
     off: tuple[Rule, ...] = ()
     peers: Mapping[str, Peers] = field(default_factory=dict)
+    kin: Mapping[str, SeedGroup] = field(default_factory=dict)
 
     def report(self, run: str, findings: Findings) -> RunReport:
         """All about `run`, read from its Parquet; where that fails on a bug of ours, a report that says so.
@@ -42,8 +44,10 @@ class Desk:
             made = assemble.report(
                 self._run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
             )
-            made = replace(made, compared=compare.compared(made.run, self._others(run)))
-            made = replace(made, clock=self._clock(made))
+            others = self._others(run)
+            peers = tuple((relation, other.id, other.title) for relation, other in others.items())
+            made = replace(made, compared=compare.compared(made.run, others), peers=peers)
+            made = replace(made, clock=self._clock(made), seeds=self.kin.get(run))
             if (dumped := archive.samples(run)) is not None:
                 made = replace(made, samples=samples.choose(made.run, made.incidents, dumped))
             if (traced := archive.traces(run)) is not None:

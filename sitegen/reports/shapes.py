@@ -124,6 +124,32 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Seed:
+    """A run of a seed group."""
+
+    run: str
+    title: str
+    seed: str  # "1", or "1, 7" where several keys set seeds that differ
+
+
+@dataclass(frozen=True, slots=True)
+class SeedGroup:
+    """Runs of one project whose configurations differ in seeds, names, places and dates only."""
+
+    keys: tuple[str, ...]  # the seeds that differ
+    members: tuple[Seed, ...]  # two or more, by seed, then by run
+
+    @property
+    def seeds(self) -> int:
+        """Distinct seeds; fewer than the members where a seed was run again."""
+        return len({one.seed for one in self.members})
+
+    def seed_of(self, run: str) -> str:
+        """Seed of a member. Raises KeyError."""
+        return {one.run: one.seed for one in self.members}[run]
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """All about one run."""
 
@@ -148,6 +174,8 @@ class RunReport:
     stride: int = 1  # rules looked at every so many steps: more than 1 for very long runs
     samples: SamplesReport | None = None  # None = the run dumped no generations
     traces: TracesReport | None = None  # None = the run has no traces
+    peers: tuple[tuple[str, str, str], ...] = ()  # (relation, run, title), also of those that log no setup
+    seeds: SeedGroup | None = None  # None = no other run differs in the seed only
     clock: Floats | None = None  # (rows,) Unix seconds, NaN where unknown; None = step times tell the hours
 
 

@@ -9,6 +9,7 @@ import orjson
 
 from sitegen.errors import Problem
 from sitegen.model import Incident, Leaderboard
+from sitegen.reports import compare
 from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunReport, RunRow
 from sitegen.reports.trajectories import CallView, TracesReport
 
@@ -158,5 +159,14 @@ def documents(archive: ArchiveReport, similar: Mapping[str, Sequence[str]] = {})
 
 
 def run_document(report: RunReport) -> bytes:
-    """`/api/v1/runs/<run>.json`: the same shape as `sitegen check`, with one run."""
-    return dump({"version": VERSION, "runs": [run(report)]})
+    """`/api/v1/runs/<run>.json`: the shape of `sitegen check` with one run, its setup and its seed group."""
+    seeds = report.seeds
+    more = {
+        "setup": compare.setup(report.run),
+        "seeds": None if seeds is None else {
+            "seed": seeds.seed_of(report.run.id),
+            "keys": list(seeds.keys),
+            "runs": [{"run": one.run, "seed": one.seed} for one in seeds.members],
+        },
+    }  # fmt: skip
+    return dump({"version": VERSION, "runs": [run(report) | more]})

@@ -13,7 +13,7 @@ from sitegen.config import Config
 from sitegen.model import Page
 from sitegen.pages import chart_data
 from sitegen.reports.shapes import ArchiveReport
-from sitegen.site import alike, api, badges, cross, downloads, feeds, llms, previews, rendering
+from sitegen.site import alike, api, badges, choices, cross, downloads, feeds, llms, previews, rendering
 from sitegen.site.addresses import Addresses
 from sitegen.site.publish import Content, Derived
 from sitegen.site.redirects import redirects
@@ -72,9 +72,11 @@ def prepare(
     pages: list[Page] = []
     files: dict[str, Content] = {}
     aliases: dict[str, tuple[str, ...]] = {}
+    charted: set[str] = set()
     for run, entry in drawn.entries(say):
         pages += [replace(page, html="") for page in (entry.page, *entry.more)]
         aliases[run] = entry.aliases
+        charted |= {run} if entry.charts else set()
         files |= _run_files(archive, run, drawn)
         files |= {f"runs/{run}/data/{name}": drawn.chart(run, name) for name in entry.charts}
     found.forget()
@@ -82,6 +84,7 @@ def prepare(
     pages += cross.kept(archive, found.archive, render, config.title, bench.look)
     drawn.similar = alike.kept(archive, found.archive.incidents, render, bench.look)
     files |= _files(found.archive, aliases, Addresses(config.title, config.site_url), drawn.similar)
+    files[choices.NAME] = choices.document(found.archive, aliases, charted)
     if bench.previews is not None:
         files[previews.SITE] = previews.of_site(archive, found.archive, config.title, bench.look)
     # drawn pages come after cached ones: a warm build must not list them in another order

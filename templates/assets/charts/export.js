@@ -73,5 +73,5 @@
     offer(new Blob([`${text}\n`], { type: "text/csv" }), named(chart, "csv"));
   };
 
-  charts.save = { png, svg, csv };
+  charts.save = { png, svg, csv, offer, quoted };
 })();

@@ -170,5 +170,5 @@
     if (seen.empty) pen.text(seen.empty, plot.left + plot.width / 2, plot.top + plot.height / 2, seen.colours.muted, { align: "center", size: plot.font });
   };
 
-  charts.layers = { paint, LANE };
+  charts.layers = { paint, grid, lines, area, LANE };
 })();
