@@ -18,7 +18,7 @@ from sitegen import charts
 from sitegen.charts import axes, pack, picture, rowplan
 from sitegen.model import Floats, Series, Severity
 from sitegen.pages import evidence, figures, thresholds
-from sitegen.reports.shapes import RunReport
+from sitegen.reports.shapes import MetricView, RunReport
 
 MAIN, EXACT = "charts.bin", "exact.bin"
 _MAGIC = b"sgc1"
