@@ -24,7 +24,9 @@
       await Promise.all([library, ...OWN.map((part) => script(`compare/${part}.js`))]);
       await sitegen.compare.start(root);
     } catch (fault) {
-      root.querySelector("[data-sg-said]").textContent = `The comparison could not be drawn: ${fault.message}`;
+      const said = root.querySelector("[data-sg-said]");
+      said.className = "sg-empty";
+      said.textContent = `The comparison could not be drawn: ${fault.message}`;
     }
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

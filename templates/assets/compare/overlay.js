@@ -105,7 +105,7 @@
     refresh() {
       if (!this.plot) return;
       const { state } = this.board, range = this.range, count = Math.max(40, Math.floor((this.plot.width - 60) / 2));
-      this.columns = this.shown.map((line) => points.columns(line.live, range, count, state.smooth));
+      this.columns = this.shown.map((line) => points.columns(line.live, range, count, state.smooth, this.small ? 90 : 250));
       const sorted = Float64Array.from(this.shown.flatMap((line) => [...points.sorted(line.live, range)])).sort();
       const axis = scale.axis(sorted, [], { full: state.full, log: state.log || undefined });
       const tall = this.plot.bbox.height / uPlot.pxRatio, odd = this.shown.some((line) => line.odd.length);

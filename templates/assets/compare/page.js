@@ -28,7 +28,6 @@
       this.home = new URL(root.dataset.sgCompare, location.href);
       this.colours = known.colours();
       this.body = make("div", { className: "sg-compared" });
-      root.querySelector(".sg-still").replaceWith(this.body);
       this.said = root.querySelector("[data-sg-said]");
       this.said.className = "sg-visually-hidden";
     }
@@ -117,6 +116,7 @@
         parts.push(this.part("incidents", "Incidents", make("div", { className: "sg-boards" }, ...tables.incidents(this))));
       }
       this.body.replaceChildren(...parts.filter(Boolean));
+      if (!this.body.isConnected) this.root.querySelector(".sg-still").replaceWith(this.body);
       if (this.runs.length) this.alive();
       document.documentElement.dataset.sgCompared = "alive";
       performance.mark("sitegen:compared");
@@ -192,17 +192,14 @@
 
     tools() {
       const { state } = this, one = ({ key, title, name, runs }) => [key, `${title}${name === title ? "" : ` · ${name}`}${runs < this.runs.length ? ` (${runs} of ${this.runs.length})` : ""}`];
-      const [metricLabel, metric] = choice("metric", this.metrics.map(one), (key) => this.pick(key));
+      const [metricLabel, metric] = choice("metric", "metric", this.metrics.map(one), (key) => this.pick(key));
       metric.classList.add("sg-choice--wide");
-      metric.setAttribute("aria-label", "metric");
       metric.value = state.metric;
-      const [xLabel, x] = choice("x", this.axes().map(([key, words]) => [key, words]), (key) => this.along({ x: key }));
+      const [xLabel, x] = choice("x", "x axis", this.axes().map(([key, words]) => [key, words]), (key) => this.along({ x: key }));
       x.value = state.x;
-      x.setAttribute("aria-label", "x axis");
-      const [fromLabel, from] = choice("0 is", [["", "the start"], ...this.phases().map(([name, word]) => [name, `start of ${word}`])], (name) => this.along({ from: name }));
+      const [fromLabel, from] = choice("0 is", "where 0 is", [["", "the start"], ...this.phases().map(([name, word]) => [name, `start of ${word}`])], (name) => this.along({ from: name }));
       from.value = state.from;
-      from.setAttribute("aria-label", "where 0 is");
-      const [smoothLabel, smooth] = choice("smoothing", SMOOTH, (value) => this.set({ smooth: Number(value) ? Number(value) : value }));
+      const [smoothLabel, smooth] = choice("smoothing", "smoothing", SMOOTH, (value) => this.set({ smooth: Number(value) ? Number(value) : value }));
       smooth.value = String(state.smooth);
       const flip = (words, title, key) => {
         const node = button(words, title, () => {
