@@ -147,7 +147,7 @@
       const xs = scale.ticks(from, to, this.small ? 3 : Math.max(3, Math.floor(plot.width / 110)), state.x === "step");
       const words = scale.labels(xs);
       if (!this.small && words.length) words[words.length - 1] += ` ${this.board.unit}`;
-      layers.grid(pen, plot, { colours, y: ys, x: xs.map((at, i) => [at, words[i]]) });
+      layers.grid(pen, plot, { colours, y: ys, x: xs.map((at, i) => [at, words[i]]), odd: this.shown.flatMap((line) => line.odd) });
       if (!this.shown.length) {
         pen.text(this.lines.length ? "every run is switched off" : "no run has this here", plot.left + plot.width / 2, plot.top + plot.height / 2, colours.muted, { align: "center", size: plot.font });
         return;
