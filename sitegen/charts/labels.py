@@ -59,7 +59,9 @@ def tick_label(value: float, step: float, tiny: bool) -> str:
     if size < step * 1e-6:
         return "0"
     if tiny or size >= 1e15:
-        return scientific(value, _digits(size, step))
+        digits = _digits(size, step)
+        exact = abs(float(f"{value:.{digits - 1}e}") - value) < step / 100
+        return scientific(value, digits if exact else digits + 1)  # 2.5e-4 apart: not 3e-4, 5e-4, 8e-4
     for unit, suffix in _SUFFIXES:
         if size >= unit:
             return f"{_fixed(value / unit, step / unit)}{suffix}"

@@ -11,13 +11,46 @@
     return field;
   };
 
+  /* What was chosen is part of the address. */
+  const remember = (chosen) => {
+    const query = new URLSearchParams(location.search);
+    for (const [key, value] of Object.entries(chosen)) {
+      if (value) query.set(key, value);
+      else query.delete(key);
+    }
+    const text = query.toString().replace(/%2C/g, ",");
+    try {
+      history.replaceState(history.state, "", `${text ? `?${text}` : location.pathname}${location.hash}`);
+    } catch { /* a page opened as a file keeps its address */ }
+  };
+
+  /* Whether a name has every word of `text`, or matches it between slashes. */
+  const matcher = (text) => {
+    const pattern = /^\/(.+)\/$/.exec(text.trim());
+    if (pattern) {
+      try {
+        const found = new RegExp(pattern[1], "i");
+        return (name) => found.test(name);
+      } catch { return () => false; } /* not yet complete */
+    }
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return (name) => words.every((word) => name.toLowerCase().includes(word));
+  };
+
   const metrics = (root) => {
     const chips = [...root.querySelectorAll("[data-sg-group]")];
     const overview = root.querySelector("#overview");
     const groups = [...root.querySelectorAll(".sg-group")];
     const charts = [...root.querySelectorAll(".sg-chart")];
     const find = input("find a metric");
+    find.title = "words that the name holds, or /a pattern/";
+    const none = document.createElement("p");
+    none.className = "sg-empty";
+    none.hidden = true;
+    none.textContent = "No metric of this run has such a name.";
     root.querySelector(".sg-chips").append(find);
+    root.append(none);
+    const names = new Map(charts.map((chart) => [chart, [...chart.querySelectorAll("figcaption b, figcaption code")].map((one) => one.textContent).join(" ")]));
 
     const press = (key) => chips.forEach((chip) => {
       if (chip.dataset.sgGroup === key) chip.setAttribute("aria-current", "true");
@@ -27,6 +60,8 @@
     const show = (key) => {
       press(key);
       find.value = "";
+      none.hidden = true;
+      remember({ find: "", group: key === "overview" || !overview ? "" : key });
       const only = key !== "overview" && key !== "all";
       charts.forEach((chart) => { chart.hidden = false; });
       if (overview) overview.hidden = false;
@@ -45,12 +80,12 @@
     };
 
     const search = () => {
-      const wanted = find.value.trim().toLowerCase();
-      if (!wanted) return show(overview ? "overview" : "all");
+      if (!find.value.trim()) return show(overview ? "overview" : "all");
       press("");
-      charts.forEach((chart) => {
-        chart.hidden = !chart.querySelector("figcaption").textContent.toLowerCase().includes(wanted);
-      });
+      const wanted = matcher(find.value);
+      charts.forEach((chart) => { chart.hidden = !wanted(names.get(chart)); });
+      none.hidden = charts.some((chart) => !chart.hidden);
+      remember({ find: find.value, group: "" });
       if (overview) overview.hidden = !overview.querySelector(".sg-chart:not([hidden])");
       groups.forEach((group) => {
         group.hidden = !group.querySelector(".sg-chart:not([hidden])");
@@ -65,6 +100,11 @@
     }));
     find.addEventListener("input", search);
     if (overview) press("overview");
+    const query = new URLSearchParams(location.search), group = query.get("group");
+    if (query.get("find")) {
+      find.value = query.get("find");
+      search();
+    } else if (chips.some((chip) => chip.dataset.sgGroup === group)) show(group);
   };
 
   const filter = (box) => {

@@ -47,6 +47,7 @@ def test_numbers_in_text_have_three_significant_digits(value: float, text: str) 
         ([-0.05, 0, 0.05], 0.05, ["-0.05", "0", "0.05"]),
         ([0.25, 0.5], 0.25, ["0.25", "0.5"]),
         ([2.5, 5.0, 7.5], 2.5, ["2.5", "5", "7.5"]),
+        ([2.5e-4, 5e-4, 7.5e-4], 2.5e-4, ["2.5e-4", "5e-4", "7.5e-4"]),
     ],
 )
 def test_ticks_carry_no_digit_too_many(ticks: list[float], step: float, labels: list[str]) -> None:

@@ -77,7 +77,8 @@
     }
 
     options(width, height) {
-      const pad = this.large ? [30, 64, 24, 64] : [12, 8, 16, width < 260 ? 40 : 46];
+      const right = () => (this.others.some((other) => !other.hidden) ? 60 : 16);
+      const pad = this.large ? [30, right, 24, 58] : [12, 8, 16, width < 260 ? 40 : 46];
       return {
         width, height, padding: pad, legend: { show: false },
         scales: { x: { time: false, range: () => this.range }, y: { range: () => [this.y.bottom, this.y.hi] } },
@@ -133,7 +134,7 @@
         this.plot.setScale("x", { min: range[0], max: range[1] });
         this.plot.setScale("y", { min: this.y.bottom, max: this.y.hi });
       });
-      this.plot.redraw(false);
+      this.plot.redraw(false, this.large);
       this.hang();
     }
 
@@ -172,7 +173,7 @@
       const { board, state } = this, { place } = board;
       const wide = this.plot.width > WIDE || this.large;
       const y = this.y.log ? scale.decades(this.y.lo, this.y.hi).map((at) => [at, scale.decade(at)]) : this.plain(this.large ? 7 : wide ? 4 : 3);
-      const [from, to] = this.range, xs = scale.ends(from, to, this.large ? 9 : wide ? 4 : 3, place.key === "step");
+      const [from, to] = this.range, xs = scale.ends(from, to, this.large ? Math.max(3, Math.round(this.plot.width / 110)) : wide ? 4 : 3, place.key === "step");
       const inner = scale.labels(xs.slice(1, -1)), end = (value) => scale.human(value, place.key === "step" ? 6 : 3);
       const last = `${end(to)}${this.large || place.key !== "step" ? ` ${place.unit || place.label}` : ""}`;
       const xlabels = [end(from), ...inner, last];
@@ -272,7 +273,7 @@
       if (!found) return null;
       const exact = this.seen.exact || found.kind;
       found.word = found.kind ? { nan: "NaN", inf: "inf", "-inf": "-inf", null: "null" }[found.kind]
-        : exact ? String(found.value) : found.low === found.high ? `≈ ${scale.human(found.value, 4)}` : `≈ ${scale.human(found.low, 4)} to ${scale.human(found.high, 4)}`;
+        : exact ? scale.whole(found.value) : found.low === found.high ? `≈ ${scale.human(found.value, 4)}` : `≈ ${scale.human(found.low, 4)} to ${scale.human(found.high, 4)}`;
       found.short = found.kind ? found.word : scale.human(found.value, 4);
       found.smooth = found.kind ? null : this.smoothed(found.x);
       found.rewritten = forks.flatMap((fork) => {
@@ -307,7 +308,7 @@
       lines.push([place.key === "step" ? steps : `${steps} · ${scale.human(found.x, 4)} ${place.unit || place.label}`, ""]);
       lines.push([`${found.word}${found.kind ? "" : ` ${this.metric.unit}`}`.trim(), "sg-tip-value"]);
       if (found.smooth !== null) lines.push([`smoothed ${scale.human(found.smooth, 4)}`, ""]);
-      found.rewritten.forEach((value) => lines.push([`rewritten: ${this.seen.exact ? value : scale.human(value, 4)}`, ""]));
+      found.rewritten.forEach((value) => lines.push([`rewritten: ${this.seen.exact ? scale.whole(value) : scale.human(value, 4)}`, ""]));
       this.others.forEach((other) => lines.push(other.tell(found.x)));
       const phase = header.phases.find(([, , first, last]) => found.step >= first && found.step <= last);
       if (phase) lines.push([phase[1], ""]);

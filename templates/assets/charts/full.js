@@ -45,7 +45,7 @@
 
     tell(x) {
       const i = this.seen.live.n ? charts.points.nearest(this.seen.live, x) : -1;
-      const word = i < 0 ? "no value" : this.seen.exact ? String(this.seen.live.middle[i]) : `≈ ${charts.scale.human(this.seen.live.middle[i], 4)}`;
+      const word = i < 0 ? "no value" : this.seen.exact ? charts.scale.whole(this.seen.live.middle[i]) : `≈ ${charts.scale.human(this.seen.live.middle[i], 4)}`;
       return [`${this.metric.title} ${word} ${this.metric.unit}`.trim(), ""];
     }
   }

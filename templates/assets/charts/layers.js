@@ -39,10 +39,12 @@
     for (const [value, word] of y) if (!odd.length || plot.y(value) < plot.floor - 5) pen.text(word, plot.left - 6, plot.y(value) + 3, colours.muted, { align: "right", size: plot.font });
     const end = plot.left + plot.width;
     if (right) for (const [at, word] of right.ticks) pen.text(word, end + 6, at + (right.shift || 0) + 3, right.colour, { size: plot.font });
+    const wide = (word) => 0.56 * plot.font * word.length, y0 = plot.top + plot.height + plot.font + 2;
+    const ends = x.length > 1 ? [plot.left + wide(x[0][1]) + 4, end - wide(x[x.length - 1][1]) - 4] : [plot.left, end];
     x.forEach(([value, word], i) => {
-      const at = plot.x(value), last = i === x.length - 1;
-      const align = at < plot.left + 12 ? "left" : last && at > end - 16 ? "right" : "center";
-      pen.text(word, align === "right" ? end : align === "left" ? plot.left : at, plot.top + plot.height + plot.font + 2, colours.muted, { align, size: plot.font });
+      const first = i === 0, last = i === x.length - 1, at = first ? plot.left : last ? end : plot.x(value);
+      if (!first && !last && (at - wide(word) / 2 < ends[0] || at + wide(word) / 2 > ends[1])) return;
+      pen.text(word, at, y0, colours.muted, { align: first ? "left" : last ? "right" : "center", size: plot.font });
     });
     if (plot.note) pen.text(plot.note, plot.left + 3, plot.top + plot.font - 1, colours.muted, { size: plot.font });
   };

@@ -140,7 +140,7 @@
     const [from, to] = within(one, range), n = to - from, out = { x: [], low: [], high: [], line: [], banded: false };
     if (n <= 0) return out;
     const rowsEach = one.rows / Math.max(1, one.n);
-    const dense = n > count || (smooth === "auto" && n > raw);
+    const dense = n > (smooth === "off" ? 4 : 1) * count || (smooth === "auto" && n > raw);
     const several = dense ? Math.max(1, Math.min(count, Math.floor(n / (rowsEach < 2 ? BUCKET : 1)))) : n;
     const mean = typeof smooth === "number" ? (one.means && one.weight === smooth ? one.means : (one.means = exponential(one, (one.weight = smooth)))) : null;
     const [left, right] = [one.x[from], one.x[to - 1]], width = (right - left) / several || 1;

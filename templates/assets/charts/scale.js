@@ -92,7 +92,10 @@
     const written = (value) => {
       const much = Math.abs(value);
       if (much < size * 1e-6) return "0";
-      if (much < 1e-3 && size < 1e-3) return exponential(value, 1 + Math.max(0, Math.floor(Math.log10(much) + 1e-9) - Math.floor(Math.log10(size) + 1e-9)));
+      if (much < 1e-3 && size < 1e-3) {
+        const count = 1 + Math.max(0, Math.floor(Math.log10(much) + 1e-9) - Math.floor(Math.log10(size) + 1e-9));
+        return exponential(value, Math.abs(Number(value.toPrecision(count)) - value) < size / 100 ? count : count + 1);
+      }
       for (const [unit, sign] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
         if (much >= unit) return `${fixed(value / unit, size / unit)}${sign}`;
       }
@@ -122,5 +125,8 @@
 
   const decade = (value) => human(Number((10 ** value).toPrecision(3)));
 
-  charts.scale = { human, robust, axis, near, ticks, ends, labels, decades, decade };
+  /* A number to its last digit, as short as it can be said. */
+  const whole = (value) => (value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value));
+
+  charts.scale = { human, whole, robust, axis, near, ticks, ends, labels, decades, decade };
 })();

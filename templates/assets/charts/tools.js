@@ -49,7 +49,7 @@
     const pinned = button("", "let the cursor go", () => board.pin(null));
     const help = button("?", "keys", () => charts.help(), "sg-chip sg-help-open");
     help.setAttribute("aria-label", "Keys of the charts");
-    const row = make("div", { className: "sg-tools", role: "group", "aria-label": "How charts are drawn" }, xLabel, smoothLabel, log, full, zoomed, pinned, make("span", { className: "sg-layers", role: "group", "aria-label": "What charts show" }, ...layers.map(([, node]) => node)), help);
+    const row = make("div", { className: "sg-tools", role: "group", "aria-label": "How charts are drawn" }, zoomed, pinned, xLabel, smoothLabel, log, full, make("span", { className: "sg-layers", role: "group", "aria-label": "What charts show" }, ...layers.map(([, node]) => node)), help);
     board.root.querySelector(".sg-chips").after(row);
     if (!header.axes.length) xLabel.hidden = true;
     const how = board.root.querySelector(".sg-how");
