@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sitegen import mkdocs_plugin
+from sitegen import site as sites
 from sitegen.cli import options
 from sitegen.cli.screen import Screen
 
@@ -19,9 +20,20 @@ from sitegen.cli.screen import Screen
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the site. Default: `site` beside mkdocs.yml.",
 )
+@click.option(
+    "--offline",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a copy there as well that opens without a server (double-click index.html; no search).",
+)
 @options.site_options
 def command(
-    runs: options.Runs | None, out: Path | None, config_file: Path | None, home: Path | None, quiet: bool
+    runs: options.Runs | None,
+    out: Path | None,
+    offline: Path | None,
+    config_file: Path | None,
+    home: Path | None,
+    quiet: bool,
 ) -> int:
     """Build the site: read what changed under RUNS, annotate, render, index.
 
@@ -37,8 +49,12 @@ def command(
         out=out,
         progress=screen.progress,
     )
+    if offline is not None:
+        sites.copy(built.folder, sites.Manifest.read(built.folder).files, offline)
     report = built.site.report
     sick = sum(row.status.value in ("crashed", "failed") for row in report.runs)
     screen.progress(f"{len(report.runs)} runs, {sick} crashed or failed; the site is ready:")
     screen.line(f"{built.folder / 'index.html'}")
+    if offline is not None:
+        screen.progress(f"and a copy that needs no server: {offline / 'index.html'}")
     return 0

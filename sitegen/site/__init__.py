@@ -1,6 +1,7 @@
 """From an archive to pages and files; the one room that renders and writes a site."""
 
 from sitegen.site.csp import PLACE, guarded
+from sitegen.site.offline import copy
 from sitegen.site.prepare import Site, prepare
 from sitegen.site.publish import Manifest, publish, write
 from sitegen.site.search import index, region
@@ -11,6 +12,7 @@ __all__ = [
     "PLACE",
     "Manifest",
     "Site",
+    "copy",
     "digest",
     "environment",
     "folder",

@@ -5,6 +5,11 @@
   "use strict";
   var collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
+  /* The theme wraps tables of guides to scroll inside themselves; keys must reach them. */
+  addEventListener("load", function () {
+    document.querySelectorAll(".md-typeset__scrollwrap").forEach(function (wrap) { wrap.tabIndex = 0; });
+  });
+
   document.querySelectorAll("form[data-sg-table]").forEach(function (form) {
     var table = document.getElementById(form.dataset.sgTable);
     if (table) start(table, form);

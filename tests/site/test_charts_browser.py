@@ -20,6 +20,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from sitegen import mkdocs_plugin
+from sitegen import site as sites
 from sitegen.site.templates import has_charts
 from tests.bench.host import Host
 from tests.site import charted
@@ -576,3 +577,20 @@ def test_without_the_data_the_drawings_stay(browser: Browser, origin: str) -> No
     expect(page.locator("html")).to_have_attribute("data-sg-charts", re.compile("^still:"))
     expect(page.locator("#overview svg.sg-svg").first).to_be_visible()
     page.close()
+
+
+def test_a_copy_without_a_server_has_its_links_and_live_charts(
+    browser: Browser, site: mkdocs_plugin.Built, tmp_path: Path
+) -> None:
+    sites.copy(site.folder, sites.Manifest.read(site.folder).files, tmp_path / "copy")
+    faults: list[str] = []
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto((tmp_path / "copy/index.html").as_uri())
+        page.get_by_role("link", name="Runs", exact=True).first.click()
+        page.locator("#runs a.sg-name", has_text="long").first.click()
+        page.wait_for_url("**/runs/long/index.html")
+        expect(page.locator("html")).to_have_attribute("data-sg-charts", "alive")
+    assert faults == []

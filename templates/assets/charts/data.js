@@ -7,6 +7,21 @@
   const ABSENT = -2147483648;
   const NOISE = 5; /* low planes of doubles are not packed */
 
+  /* A page that was opened from a folder may not fetch: there the file is a script (sitegen/site/offline.py). */
+  const fetched = (url, options) => {
+    if (location.protocol !== "file:") return fetch(url, options);
+    return new Promise((done, failed) => {
+      const node = document.createElement("script");
+      node.src = `${url}.js`;
+      node.onload = () => {
+        const bytes = Uint8Array.from(atob(window.sitegenFiles[`${url}`]), (sign) => sign.charCodeAt(0));
+        done(new Response(bytes));
+      };
+      node.onerror = () => failed(new Error(`${url}.js is not there`));
+      document.head.append(node);
+    });
+  };
+
   const inflate = async (bytes) => {
     const packed = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(packed).arrayBuffer());
@@ -113,7 +128,7 @@
     const bring = async (i) => {
       const [from, to] = [starts[i], starts[i] + lengths[i]];
       if (!whole) {
-        const answer = await fetch(url, { headers: { Range: `bytes=${from}-${to - 1}` } });
+        const answer = await fetched(url, { headers: { Range: `bytes=${from}-${to - 1}` } });
         if (!answer.ok) throw new Error(`${answer.status} for ${url}`);
         const bytes = new Uint8Array(await answer.arrayBuffer());
         if (answer.status === 206) return opened(bytes);
@@ -144,7 +159,7 @@
   /* Everything a page may draw: `header`, `steps`, buckets (`ready`, `seen`), `exact(k)`: a promise of all values of
      a metric, or behind the metrics of an axis. */
   charts.read = async (url) => {
-    const answer = await fetch(url);
+    const answer = await fetched(url);
     if (!answer.ok) throw new Error(`${answer.status} for ${url}`);
     const file = await answer.arrayBuffer();
     if (new TextDecoder().decode(file.slice(0, 4)) !== "sgc1") throw new Error("not a file of charts");
