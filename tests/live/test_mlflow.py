@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,9 @@ from sitegen.ingest import mlflow_db
 from sitegen.ingest.source import Source
 from tests.ingest.reading import Reading, gathered
 from tests.live.conftest import Kept, Server
+from tests.trackers import environment, test_verl
 
-pytestmark = pytest.mark.xdist_group("mlflow")  # one server for all of them
+pytestmark = [pytest.mark.xdist_group("mlflow"), pytest.mark.timeout(900)]  # one server for all of them
 
 
 def readings(file: Path) -> dict[str, Reading]:
@@ -52,6 +55,20 @@ def test_a_copy_is_read_as_the_database_of_the_server_is(
     ]
     assert found[seeded["grpo"]].steps == [0, 1, 2, 3, 4, 5, 6, 7, 3, 4, 5]
     assert found[seeded["grpo"]].facts["project"] == "demo/math"
+
+
+def test_what_verl_logs_to_a_server_comes_back_as_it_was_given(
+    server: Server, kept: Kept, tmp_path: Path
+) -> None:
+    said = {"project": "crosscheck", "experiment": "grpo-7b", "config": test_verl.CONFIG}
+    stdin = json.dumps({**said, "records": test_verl.RECORDS, "samples": test_verl.SAMPLES})
+    home = {"HOME": str(tmp_path), "MLFLOW_TRACKING_URI": server.uri}
+    environment.run(test_verl.SCRIPT, "mlflow", stdin=stdin, cwd=tmp_path, **home)
+    kept.copy(f"{server.address}#crosscheck/grpo-7b")
+    (reading,) = readings(kept.database).values()
+    finite = ((step, name, repr(value)) for step, row in reading.rows for name, value in row.items())
+    assert Counter([*finite, *reading.odd]) == Counter(test_verl.all_values())
+    assert test_verl.samples(kept.folder, tmp_path) == test_verl.given()
 
 
 def test_no_value_of_a_long_metric_is_sampled_away(

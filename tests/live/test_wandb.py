@@ -16,7 +16,10 @@ from tests.ingest.reading import Reading, gathered
 from tests.live import wandb_server
 from tests.live.wandb_server import Row, Run, Server
 
-pytestmark = pytest.mark.xdist_group("wandb")  # the package's own server is started once per process
+pytestmark = [
+    pytest.mark.xdist_group("wandb"),
+    pytest.mark.timeout(900),
+]  # the package's own server is started once per process
 TABLE = b'{"columns":["step","input_1","output_1","score_1"],"data":[[1,"q","a",1.0]]}'
 LONG = 2_300  # rows: three pages
 

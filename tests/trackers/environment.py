@@ -20,7 +20,9 @@ def interpreter() -> Path:
     return python
 
 
-def run(script: Path, *arguments: object, stdin: str = "", **environment: str) -> str:
+def run(
+    script: Path, *arguments: object, stdin: str = "", cwd: Path | None = None, **environment: str
+) -> str:
     """What a script prints that runs there, in `environment` and little else."""
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
     done = subprocess.run(
@@ -28,8 +30,9 @@ def run(script: Path, *arguments: object, stdin: str = "", **environment: str) -
         input=stdin,
         capture_output=True,
         text=True,
+        cwd=cwd,
         env={**kept, "no_proxy": "*", **environment},
-        timeout=240,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
