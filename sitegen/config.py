@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from sitegen.errors import ConfigError
+from sitegen.language import ENGLISH, LANGUAGES
 
 Scalar = float | int | str | bool
 _EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
@@ -56,6 +57,7 @@ class Config:
         policy: whether pages carry a Content-Security-Policy that refuses scripts of others.
         previews: whether pages get a picture for links that unfold; None = where `site_url` is known, since
             such links name the picture in full.
+        language: code of the language that pages are in; a mkdocs.yml that says none follows its theme.
         title: name of the site, from MkDocs' `site_name`.
         site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
     """
@@ -71,6 +73,7 @@ class Config:
     jobs: int | None = None
     previews: bool | None = None
     policy: bool = True
+    language: str = ENGLISH
     title: str = "RL run archive"
     site_url: str = ""
 
@@ -253,6 +256,12 @@ def _flag(value: object, base: Path) -> bool:
     return value
 
 
+def _language(value: object, base: Path) -> str:
+    if value not in LANGUAGES:
+        raise ValueError(f"expected one of {', '.join(LANGUAGES)}, found {value!r}")
+    return str(value)
+
+
 _READERS = {
     "runs": _folder,
     "home": _folder,
@@ -265,5 +274,6 @@ _READERS = {
     "jobs": _jobs,
     "previews": _flag,
     "policy": _flag,
+    "language": _language,
     "title": _text,
 }

@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from sitegen.charts.frame import Frame, Mark, Span
 from sitegen.charts.markup import drawn
+from sitegen.language import t
 
 _LANES = 6
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
@@ -19,18 +20,18 @@ _WORDS = {"critic_warmup": "critic warm-up", "warmup": "warm-up"}
 
 def phase_word(phase: str) -> str:
     """How people call a phase: `critic_warmup` is "critic warm-up"."""
-    return _WORDS.get(phase, phase)
+    return t(_WORDS.get(phase, phase))
 
 
 def ribbon(frame: Frame) -> Markup:
     """Phase bar with incident marks that link to their cards, and the steps where phases start."""
-    words = [f"{phase_word(span.phase)} {_steps(span)}" for span in frame.spans] or ["none found"]
-    label = escape("Phases: " + "; ".join(words))
+    words = [f"{phase_word(span.phase)} {_steps(span)}" for span in frame.spans] or [t("none found")]
+    label = escape(t("Phases: {phases}", phases=t("; ").join(words)))
     bar = "".join(_phase(span, frame) for span in frame.spans) + "".join(
         _resume(at, frame) for at in frame.resumes
     )
     if not frame.spans:
-        bar += '<span class="sg-ribbon-none">no phase could be told</span>'
+        bar += f'<span class="sg-ribbon-none">{escape(t("no phase could be told"))}</span>'
     lanes = _in_lanes(frame)
     height = max((lane for _, lane in lanes), default=-1) + 1
     marks = "".join(_mark(mark, lane, frame) for mark, lane in lanes)
@@ -44,7 +45,9 @@ def ribbon(frame: Frame) -> Markup:
 
 
 def _steps(span: Span) -> str:
-    return f"step {span.first}" if span.first == span.last else f"steps {span.first} to {span.last}"
+    if span.first == span.last:
+        return t("step {step}", step=span.first)
+    return t("steps {first} to {last}", first=span.first, last=span.last)
 
 
 def _edges(span: Span, frame: Frame) -> tuple[float, float]:
@@ -67,7 +70,8 @@ def _phase(span: Span, frame: Frame) -> str:
 
 def _resume(step: int, frame: Frame) -> str:
     left = f"left:{frame.position(step):.2%}"
-    return f'<span class="sg-resume" style="{left}" title="resumed at step {step}"></span>'
+    title = escape(t("resumed at step {step}", step=step))
+    return f'<span class="sg-resume" style="{left}" title="{title}"></span>'
 
 
 def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:

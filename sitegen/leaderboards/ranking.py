@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sitegen.errors import CardError
+from sitegen.language import t
 from sitegen.leaderboards.definition import Board
 from sitegen.model import BoardEntry, Leaderboard
 from sitegen.store import RefusedError, Store
@@ -96,7 +97,7 @@ def _number(value: Any) -> float | None:
 
 
 def _reason(row: Row) -> str:
-    return str(row.get("left_out") or "it has no value")
+    return str(row.get("left_out") or t("it has no value"))
 
 
 def _step(row: Row) -> int | None:

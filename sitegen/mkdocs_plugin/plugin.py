@@ -26,10 +26,12 @@ from sitegen import config as settings
 from sitegen import site as sites
 from sitegen.config import Config
 from sitegen.errors import ConfigError, SitegenError
+from sitegen.language import ENGLISH, LANGUAGES, speaking, t
 from sitegen.mkdocs_plugin.places import line_of
 from sitegen.model import Page
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from mkdocs.config.defaults import MkDocsConfig
 
 # A mkdocs.yml without `nav` gets these, then its own pages.
@@ -97,6 +99,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Build the pages, put the theme override in place, keep other origins out."""
+        self.settings = replace(self.settings, language=self._language(config))
+        config.theme["language"] = self.settings.language
         title = self.settings.title if "title" in self.config else config.site_name
         try:
             self.site = sites.prepare(
@@ -128,10 +132,16 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         if config.nav is None:
             own = [f.src_uri for f in files.documentation_pages() if f.src_uri not in self._pages]
             config.nav = [
-                *({title: uri} for title, uri in NAV.items()),
-                *([{"Guides": sorted(own)}] * bool(own)),
+                *({self._said(title): uri} for title, uri in NAV.items()),
+                *([{self._said("Guides"): sorted(own)}] * bool(own)),
             ]
         return files
+
+    def on_env(self, env: Environment, **_: Any) -> Environment:
+        """Let the theme's templates of ours speak as the pages do."""
+        if self.settings.language != ENGLISH:
+            env.add_extension(sites.spoken_in(self.settings.language))
+        return env
 
     def on_page_context(self, context: Any, *, page: MkDocsPage, **_: Any) -> Any:
         """Put the fragment in, just before the page is written, and what a link to the page says of it."""
@@ -172,6 +182,15 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         """Leave the environment as it was."""
         if self.site is not None:
             self._restore()
+
+    def _language(self, config: MkDocsConfig) -> str:
+        """What the settings say, else the language of the theme where pages can speak it."""
+        named = str(config.theme.get("language") or ENGLISH).split("-")[0]
+        return self.settings.language if "language" in self.config or named not in LANGUAGES else named
+
+    def _said(self, text: str) -> str:
+        with speaking(self.settings.language):
+            return t(text)
 
     def _guarded(self, html: str, fragment: str) -> str:
         return sites.guarded(html, fragment) if self.settings.policy else html.replace(sites.PLACE, "", 1)

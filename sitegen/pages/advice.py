@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from sitegen.language import t
 from sitegen.pages import words
 
 _KEY = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
@@ -52,5 +53,9 @@ def _reader() -> MarkdownIt:
 def _code(_: Any, tokens: Sequence[Token], index: int, __: Any, env: Mapping[str, Any]) -> str:
     content = tokens[index].content
     value = current(content, env["config"])
-    now = "" if value is None else f' <span class="sg-now">(now {escape(words.clip(value, _LONGEST))})</span>'
+    now = "" if value is None else f' <span class="sg-now">{escape(_now(value))}</span>'
     return f"<code>{escape(content)}</code>{now}"
+
+
+def _now(value: str) -> str:
+    return t("(now {value})", value=words.clip(value, _LONGEST))

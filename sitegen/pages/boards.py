@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
+from sitegen.language import t
 from sitegen.model import Leaderboard, Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -33,7 +34,7 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
         "boards.html",
         PATH,
         title="Leaderboards",
-        description="What is ranked, over what, and who leads.",
+        description=t("What is ranked, over what, and who leads."),
         kind="boards",
         search=False,
         groups=groups,

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sitegen.language import t
+
 CHIPS = 8  # more values than this become a list to choose from
 
 
@@ -28,7 +30,7 @@ def facet(name: str, title: str, values: Iterable[str | None], order: Sequence[s
     counts = Counter(value for value in values if value)
     places = {value: place for place, value in enumerate(order)}
     ranked = sorted(counts.items(), key=lambda item: (places.get(item[0], len(places)), -item[1], item[0]))
-    return Facet(name, title, tuple(ranked))
+    return Facet(name, t(title), tuple(ranked))
 
 
 def useful(facets: Iterable[Facet]) -> tuple[Facet, ...]:

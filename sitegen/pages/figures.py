@@ -11,6 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from sitegen import charts
+from sitegen.language import t
 from sitegen.model import Incident, Series
 from sitegen.pages import thresholds, words
 from sitegen.reports.shapes import MetricView, RunReport
@@ -117,7 +118,7 @@ def _numbers_only(report: RunReport, step: int) -> Sheet:
     for key in _families(report.metrics):
         views = [view for view in report.metrics if view.metric.group == key]
         figures = tuple(_caption(view, named, Markup("")) for view in views)
-        groups.append(Group(key, _GROUPS.get(key, key.capitalize()), figures, ()))
+        groups.append(Group(key, t(_GROUPS.get(key, key.capitalize())), figures, ()))
     return Sheet((), (), tuple(groups), step)
 
 
@@ -137,7 +138,7 @@ def _group(key: str, report: RunReport, named: Mapping[str, str], within: charts
     size = charts.SMALL if len(report.metrics) <= _MANY else charts.TINY
     return Group(
         key=key,
-        title=_GROUPS.get(key, key.capitalize()),
+        title=t(_GROUPS.get(key, key.capitalize())),
         figures=tuple(_figure(view, named, within, size, ()) for view in views if not view.overview),
         above=tuple((named[view.series.name], view.metric.title) for view in views if view.overview),
     )
@@ -169,7 +170,7 @@ def _note(series: Series, unit: str) -> str:
     last = int(series.steps[at[-1]]) if at.size else -1
     lost = [raw for step, raw in series.non_finite if step > last]
     if lost:
-        return f"{_RAW.get(lost[-1], lost[-1])} at the end"
+        return t("{value} at the end", value=_RAW.get(lost[-1], lost[-1]))
     return f"{charts.human(float(series.values[at[-1]]))} {unit}".rstrip() if at.size else unit
 
 

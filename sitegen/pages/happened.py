@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from sitegen import charts
+from sitegen.language import t
 from sitegen.metrics import glossary
 from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
 from sitegen.pages import advice, evidence, figures, samples, traces, words
@@ -82,11 +83,15 @@ class Checks:
     def sentence(self) -> str:
         """`34 rules checked: 2 fired, 21 clear, 11 could not be checked`."""
         if not self.rules:
-            return "No rule was run on this run"
-        tail = f", {self.muted} muted" if self.muted else ""
-        tail += f", {len(self.unchecked)} could not be checked" if self.unchecked else ""
-        tail += f"; they looked at one step in {self.stride}" if self.stride > 1 else ""
-        return f"{words.plural(self.rules, 'rule')}: {self.fired} fired, {self.clear} clear{tail}"
+            return t("No rule was run on this run")
+        counts = ((self.fired, "{n} fired"), (self.clear, "{n} clear"))
+        rest = ((self.muted, "{n} muted"), (len(self.unchecked), "{n} could not be checked"))
+        shown = (*counts, *(one for one in rest if one[0]))
+        said = t(", ").join(t(pattern, n=n) for n, pattern in shown)
+        told = t("{rules}: {counts}", rules=words.plural(self.rules, "rule"), counts=said)
+        if self.stride > 1:
+            return t("{told}; they looked at one step in {n}", told=told, n=self.stride)
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +187,7 @@ def _called(key: str) -> str:
     """`vf_explained_var` is "explained variance"; what is no metric keeps its own words."""
     metric = glossary().by_key(key)
     if metric is None:
-        return key.replace("_", " ")
+        return t(key.replace("_", " "))
     first, rest = metric.title[:1], metric.title[1:]
     return metric.title if rest[:1].isupper() else first.lower() + rest
 
@@ -195,12 +200,13 @@ def _title(code: str, report: RunReport) -> str:
 def _list(incidents: Iterable[Incident]) -> str:
     """Rules with how often they fired."""
     often = Counter(f"{one.rule} {one.title}" for one in incidents)
-    return ", ".join(name if n == 1 else f"{name} ({n})" for name, n in often.items())
+    return t(", ").join(name if n == 1 else f"{name} ({n})" for name, n in often.items())
 
 
 def _when(incident: Incident) -> str:
-    tail = ", still so at the end" if incident.open and incident.first is not None else ""
-    return words.span(incident.first, incident.last) + tail
+    when = words.span(incident.first, incident.last)
+    lasts = incident.open and incident.first is not None
+    return t("{steps}, still so at the end", steps=when) if lasts else when
 
 
 def _changes(incident: Incident) -> tuple[Change, ...]:
@@ -209,7 +215,8 @@ def _changes(incident: Incident) -> tuple[Change, ...]:
 
 
 def _closed(sentence: str) -> str:
-    return sentence if not sentence or sentence[-1] in ".!?…。" else f"{sentence}."
+    closed = not sentence or sentence[-1] in ".!?…。"
+    return sentence if closed else t("{sentence}.", sentence=sentence)
 
 
 def _text(value: float | None) -> str | None:

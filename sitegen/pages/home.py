@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sitegen.language import t
 from sitegen.model import BoardEntry, Leaderboard, Page, Severity, Status
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -40,7 +41,7 @@ def page(archive: ArchiveReport, render: rendering.Render, title: str = "RL run 
     """The home page; an empty archive gets one that says how to add a run."""
     if not archive.runs:
         return rendering.page(
-            render, "empty.html", "", title=title, description="How to add the first run.", kind="home",
+            render, "empty.html", "", title=title, description=t("How to add the first run."), kind="home",
             archive=archive,
         )  # fmt: skip
     leads = tuple(_leads(archive.leaderboards))
@@ -55,7 +56,7 @@ def page(archive: ArchiveReport, render: rendering.Render, title: str = "RL run 
         archive=archive,
         statuses=Counter(str(row.status) for row in archive.runs),
         growing=sum(row.growing for row in archive.runs),
-        news=(news(archive, leads, "Last day", 0, 1), news(archive, leads, "Earlier this week", 1, 7)),
+        news=(news(archive, leads, t("Last day"), 0, 1), news(archive, leads, t("Earlier this week"), 1, 7)),
         sick=sick(archive.runs),
         leads=leads,
         last=archive.runs[:LAST_RUNS],
@@ -93,4 +94,8 @@ def _leads(boards: Iterable[Leaderboard]) -> Iterable[Lead]:
 
 
 def _as_of(archive: ArchiveReport) -> str:
-    return f"as of {words.minute(archive.now)}" if archive.now is not None else "without time stamps"
+    return (
+        t("as of {when}", when=words.minute(archive.now))
+        if archive.now is not None
+        else t("without time stamps")
+    )

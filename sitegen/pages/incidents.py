@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitegen.language import t
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -29,8 +30,12 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         render,
         "incidents.html",
         PATH,
-        title="Incidents",
-        description=f"{words.plural(len(rows), 'incident')} in {words.plural(len(archive.runs), 'run')}.",
+        title=t("Incidents"),
+        description=t(
+            "{incidents} in {runs}.",
+            incidents=words.plural(len(rows), "incident"),
+            runs=words.plural(len(archive.runs), "run"),
+        ),
         kind="incidents",
         search=False,
         rows=rows,

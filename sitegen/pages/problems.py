@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sitegen.errors import Problem
+from sitegen.language import t
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -36,8 +37,10 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         render,
         "problems.html",
         PATH,
-        title="Data problems",
-        description=f"{words.plural(len(archive.problems), 'problem')} while reading the archive.",
+        title=t("Data problems"),
+        description=t(
+            "{problems} while reading the archive.", problems=words.plural(len(archive.problems), "problem")
+        ),
         kind="problems",
         search=False,
         groups=groups(archive.problems),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sitegen.language import t
 from sitegen.model import LogLine, Run
 from sitegen.pages import compare, words
 from sitegen.reports import setup
@@ -41,19 +42,19 @@ def origin(report: RunReport) -> tuple[Fact, ...]:
     """What is known of where a run comes from, in the order people ask for it; nothing for what is not."""
     run, said = report.run, report.run.facts
     found = (
-        Fact("Command", said.get("command", ""), code=True),
-        Fact("Typed on the command line", _typed(run), code=True),
-        Fact("Commit", run.commit or "", code=True),
-        Fact("Branch", said.get("branch", "")),
-        Fact("Repository", said.get("remote", "")),
-        Fact("Versions", ", ".join(_versions(run))),
-        Fact("Hardware", _hardware(run)),
-        Fact("Precision", ", ".join(setup.precision(run.config))),
-        Fact("Seeds", ", ".join(setup.seeds(run.config))),
-        Fact("Started", _when(run.started_at)),
-        Fact("Ended", _when(run.ended_at)),
-        Fact("Exit", _exit(report)),
-        Fact("Known to its tracker as", said.get("wandb_run") or said.get("run_id", ""), code=True),
+        Fact(t("Command"), said.get("command", ""), code=True),
+        Fact(t("Typed on the command line"), _typed(run), code=True),
+        Fact(t("Commit"), run.commit or "", code=True),
+        Fact(t("Branch"), said.get("branch", "")),
+        Fact(t("Repository"), said.get("remote", "")),
+        Fact(t("Versions"), ", ".join(_versions(run))),
+        Fact(t("Hardware"), _hardware(run)),
+        Fact(t("Precision"), ", ".join(setup.precision(run.config))),
+        Fact(t("Seeds"), ", ".join(setup.seeds(run.config))),
+        Fact(t("Started"), _when(run.started_at)),
+        Fact(t("Ended"), _when(run.ended_at)),
+        Fact(t("Exit"), _exit(report)),
+        Fact(t("Known to its tracker as"), said.get("wandb_run") or said.get("run_id", ""), code=True),
     )
     return tuple(each for each in found if each.value)
 
@@ -107,7 +108,7 @@ def _hardware(run: Run) -> str:
     counted = words.plural(run.gpus, "GPU") if run.gpus else ""
     memory = run.facts.get("gpu_memory_gb")
     named = (run.hardware or counted).replace(" x ", " × ")
-    parts = (named, f"{memory} GiB each" if memory else "")
+    parts = (named, t("{memory} GiB each", memory=memory) if memory else "")
     return ", ".join(part for part in parts if part)
 
 
@@ -123,9 +124,9 @@ def _exit(report: RunReport) -> str:
     if lines:
         return _sentence(lines[-1])
     if report.run.finished:
-        return "training ended by itself"
+        return t("training ended by itself")
     status = report.run.facts.get("tracker_status", "")
-    return f"{status.lower()}, as its tracker says" if status else ""
+    return t("{status}, as its tracker says", status=status.lower()) if status else ""
 
 
 def _sentence(line: LogLine) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from markupsafe import Markup
 
+from sitegen.language import t
 from sitegen.model import Outcome, Page, Rule
 from sitegen.pages import cases, prose, scorecard, words
 from sitegen.pages import render as rendering
@@ -54,14 +55,16 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
     groups: dict[str, list[RuleView]] = {}
     for view in archive.rules:
         groups.setdefault(_group(view.rule), []).append(view)
-    places = {name: place for place, name in enumerate(GROUPS.values())}
+    places = {t(name): place for place, name in enumerate(GROUPS.values())}
     card = archive.scorecard
     return rendering.page(
         render,
         "rules.html",
         PATH,
-        title="Rules",
-        description=f"{words.plural(len(archive.rules), 'rule')} that annotate the runs of this archive.",
+        title=t("Rules"),
+        description=t(
+            "{rules} that annotate the runs of this archive.", rules=words.plural(len(archive.rules), "rule")
+        ),
         kind="rules",
         search=False,
         groups=sorted(groups.items(), key=lambda item: (places.get(item[0], len(places)), item[0])),
@@ -107,30 +110,32 @@ def page(view: RuleView, render: rendering.Render, card: Scorecard | None = None
 def condition(rule: Rule) -> list[str]:
     """When the rule opens and closes, in sentences; what is compared is in its summary and query."""
     opens, of = rule.persist
-    said = [f"Looks at {_ROWS.get(rule.relation, rule.relation)}."]
+    said = [t("Looks at {rows}.", rows=t(_ROWS.get(rule.relation, rule.relation)))]
     if rule.kind != "incident":
         return said
     if of > 1:
-        rows = "all" if opens == of else f"{opens} of"
-        said.append(f"Opens when the condition holds in {rows} {of} rows in a row, at the first of them.")
+        every = "Opens when the condition holds in all {of} rows in a row, at the first of them."
+        some = "Opens when the condition holds in {opens} of {of} rows in a row, at the first of them."
+        said.append(t(every if opens == of else some, opens=opens, of=of))
     else:
-        said.append("Opens in the first row in which the condition holds.")
+        said.append(t("Opens in the first row in which the condition holds."))
     if rule.exit:
-        said.append(f"Closes after {words.plural(rule.exit, 'row')} of calm; shorter gaps are bridged.")
+        calm = words.plural(rule.exit, "row")
+        said.append(t("Closes after {rows} of calm; shorter gaps are bridged.", rows=calm))
     if rule.mute:
-        said.append("Silent during warm-up.")
+        said.append(t("Silent during warm-up."))
     return said
 
 
 def _group(rule: Rule) -> str:
     prefix = rule.code.split("-")[0]
-    return GROUPS.get(prefix, prefix)
+    return t(GROUPS.get(prefix, prefix))
 
 
 def _sections(sections: Mapping[str, str]) -> list[tuple[str, Markup]]:
     ordered = [name for name in _SECTIONS if name in sections]
     ordered += [name for name in sections if name not in (*_SECTIONS, *_HIDDEN)]
-    return [(name, prose.html(sections[name])) for name in ordered if sections[name].strip()]
+    return [(t(name), prose.html(sections[name])) for name in ordered if sections[name].strip()]
 
 
 def _sources(sections: Mapping[str, str]) -> Markup:

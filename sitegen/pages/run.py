@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from sitegen import charts
 from sitegen.charts import timing
+from sitegen.language import t
 from sitegen.model import MetricSummary, Page, Run
 from sitegen.pages import advice, beside, figures, happened, prose, provenance, samples, traces, words
 from sitegen.pages import render as rendering
@@ -100,7 +101,9 @@ def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -
         "run.html",
         path(run.id),
         title=run.title,
-        description=words.clip(f"{report.headline}. {report.sentence}", 200),
+        description=words.clip(
+            t("{headline}. {sentence}", headline=report.headline, sentence=report.sentence), 200
+        ),
         kind="run",
         report=report,
         run=run,
@@ -135,54 +138,57 @@ def facts(report: RunReport) -> tuple[FactBox, ...]:
     return (
         _best(report),
         _steps(report),
-        FactBox("Wall time", None if run.wall_s is None else words.duration(run.wall_s), _dates(run)),
+        FactBox(t("Wall time"), None if run.wall_s is None else words.duration(run.wall_s), _dates(run)),
         _gpus(run),
         _throughput(report),
-        FactBox("Algorithm", run.algorithm, _version(run)),
+        FactBox(t("Algorithm"), run.algorithm, _version(run)),
     )
 
 
 def _best(report: RunReport) -> FactBox:
     best = report.row.best
     if best is None:
-        return FactBox("Best validation", None, "")
-    label = "Best validation" if best.validation else "Best training score"
-    where = f"{best.label}, " if best.validation else ""
-    return FactBox(label, _number(best.value), f"{where}step {words.count(best.step)}")
+        return FactBox(t("Best validation"), None, "")
+    at = t("step {step}", step=words.count(best.step))
+    if best.validation:
+        where = t("{dataset}, {step}", dataset=best.label, step=at)
+        return FactBox(t("Best validation"), _number(best.value), where)
+    return FactBox(t("Best training score"), _number(best.value), at)
 
 
 def _steps(report: RunReport) -> FactBox:
     run = report.run
     if not run.steps:
-        return FactBox("Steps", "0", "no training step was logged")
-    notes = [f"of {words.count(run.planned_steps)} planned"] if run.planned_steps else []
+        return FactBox(t("Steps"), "0", t("no training step was logged"))
+    notes = [t("of {n} planned", n=words.count(run.planned_steps))] if run.planned_steps else []
     if len(run.segments) > 1:
         notes.append(words.plural(len(run.segments), "segment"))
     if run.first_step == run.last_step:
         notes.append(words.span(run.first_step, run.last_step))
     elif run.steps != run.last_step:
-        notes.append(f"{words.count(run.first_step)} to {words.count(run.last_step)}")
-    return FactBox("Steps", words.count(run.steps), ", ".join(notes))
+        ends = {"first": words.count(run.first_step), "last": words.count(run.last_step)}
+        notes.append(t("{first} to {last}", **ends))
+    return FactBox(t("Steps"), words.count(run.steps), t(", ").join(notes))
 
 
 def _dates(run: Run) -> str:
     start, end = words.date(run.started_at), words.date(run.ended_at)
     known = [day for day in dict.fromkeys((start, end)) if day != words.MISSING]
-    return " to ".join(known)
+    return t("{first} to {last}", first=start, last=end) if len(known) > 1 else "".join(known)
 
 
 def _gpus(run: Run) -> FactBox:
     counted = None if run.gpus is None else words.plural(run.gpus, "GPU")
     value = run.hardware.replace(" x ", " × ") if run.hardware else counted
     hours = run.gpu_hours
-    return FactBox("GPUs", value, "" if hours is None else f"{words.hours(hours)} GPU-h")
+    return FactBox(t("GPUs"), value, "" if hours is None else f"{words.hours(hours)} GPU-h")
 
 
 def _throughput(report: RunReport) -> FactBox:
     value = report.row.throughput
     if value is None:
-        return FactBox("Throughput", None, "")
-    return FactBox("Throughput", _number(value), "tokens/s/GPU, net of validation")
+        return FactBox(t("Throughput"), None, "")
+    return FactBox(t("Throughput"), _number(value), t("tokens/s/GPU, net of validation"))
 
 
 def _version(run: Run) -> str:
@@ -192,12 +198,12 @@ def _version(run: Run) -> str:
 
 def _about(run: Run) -> tuple[str, ...]:
     """The line under the name: model, experiment, owner, when."""
-    parts = (run.model, run.experiment, run.owner and f"by {run.owner}", _started(run))
+    parts = (run.model, run.experiment, run.owner and t("by {owner}", owner=run.owner), _started(run))
     return tuple(part for part in parts if part and part != run.title)
 
 
 def _started(run: Run) -> str:
-    return "" if run.started_at is None else f"started {words.minute(run.started_at)}"
+    return "" if run.started_at is None else t("started {when}", when=words.minute(run.started_at))
 
 
 def _first(report: RunReport) -> Next | None:
@@ -234,7 +240,7 @@ def _validation(view: ValidationView) -> ValidationRow:
 
 
 def _time_row(part: TimingPart, index: int) -> TimeRow:
-    every = "every step" if part.every <= 1 else f"every {words.count(part.every)} steps"
+    every = t("every step") if part.every <= 1 else t("every {n} steps", n=words.count(part.every))
     share = f"{part.share:.1%}".replace("%", " %")
     return TimeRow(timing.colour(part.name, index), part.name, charts.human(part.seconds), share, every)
 
@@ -247,17 +253,17 @@ def _summary(one: MetricSummary) -> tuple[str, ...]:
 
 def _downloads(report: RunReport, root: str) -> tuple[Download, ...]:
     run = report.run
-    dumped = Download("data/samples.parquet", "samples.parquet", "every generation, whole texts")
-    traced = Download("data/traces.parquet", "traces.parquet", "every span of the traces, whole texts")
+    dumped = Download("data/samples.parquet", "samples.parquet", t("every generation, whole texts"))
+    traced = Download("data/traces.parquet", "traces.parquet", t("every span of the traces, whole texts"))
     return (
-        Download("data/steps.parquet", "steps.parquet", "every row, rewritten ones included"),
-        Download("data/steps.csv", "steps.csv", "the same as text"),
+        Download("data/steps.parquet", "steps.parquet", t("every row, rewritten ones included")),
+        Download("data/steps.csv", "steps.csv", t("the same as text")),
         Download(
             f"{root}api/v1/runs/{run.id}.json",
             f"{words.clip(run.id, 40)}.json",
-            "verdicts, incidents, problems",
+            t("verdicts, incidents, problems"),
         ),
-        Download("index.md", "index.md", "this page as Markdown"),
+        Download("index.md", "index.md", t("this page as Markdown")),
         *([dumped] if report.samples else []),
         *([traced] if report.traces else []),
     )
@@ -265,10 +271,10 @@ def _downloads(report: RunReport, root: str) -> tuple[Download, ...]:
 
 def _badges(report: RunReport, best: bool) -> tuple[Badge, ...]:
     row = report.row
-    status = Badge("Status", f"badges/{row.id}.svg", f"status of {row.id}")
+    status = Badge(t("Status"), f"badges/{row.id}.svg", t("status of {run}", run=row.id))
     if not best or row.best is None:
         return (status,)
-    return status, Badge("Best score", f"badges/{row.id}-best.svg", f"best score of {row.id}")
+    return status, Badge(t("Best score"), f"badges/{row.id}-best.svg", t("best score of {run}", run=row.id))
 
 
 def _number(value: float | None) -> str:

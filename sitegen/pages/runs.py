@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sitegen.language import t
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -30,8 +31,8 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         render,
         "runs.html",
         PATH,
-        title="Runs",
-        description=f"All {words.plural(len(rows), 'run')} of the archive.",
+        title=t("Runs"),
+        description=t("All {runs} of the archive.", runs=words.plural(len(rows), "run")),
         kind="runs",
         search=False,
         rows=rows,
@@ -52,7 +53,7 @@ def tombstone(run: str, date: str, why: str, render: rendering.Render) -> Page:
         "tombstone.html",
         f"{PATH}{run}/",
         title=run,
-        description=f"This run was removed on {date}.",
+        description=t("This run was removed on {date}.", date=date),
         kind="removed",
         search=False,
         run=run,

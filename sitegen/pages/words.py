@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from sitegen.language import known, t
+
 THIN = "\u202f"  # narrow no-break space between thousands and before units
 MISSING = "–"
 
@@ -64,13 +66,13 @@ def duration(seconds: float | None) -> str:
 def date(stamp: float | None) -> str:
     """ISO date in UTC of Unix seconds."""
     moment = _moment(stamp)
-    return MISSING if moment is None else moment.strftime("%Y-%m-%d")
+    return MISSING if moment is None else _dated(moment)
 
 
 def minute(stamp: float | None) -> str:
     """ISO date and minute in UTC of Unix seconds."""
     moment = _moment(stamp)
-    return MISSING if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")
+    return MISSING if moment is None else f"{_dated(moment)} {moment:%H:%M} UTC"
 
 
 def month(stamp: float | None) -> str:
@@ -81,6 +83,9 @@ def month(stamp: float | None) -> str:
 
 def plural(n: int, one: str, many: str = "") -> str:
     """`1 run`, `2 runs`."""
+    said = known(f"{{n}} {one}")
+    if said is not None:
+        return said.format(n=count(n))
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
@@ -93,10 +98,10 @@ def severity(word: str, n: int) -> str:
 def span(first: int | None, last: int | None) -> str:
     """`steps 413–600`, `step 7`, or `before the first step`."""
     if first is None:
-        return "before the first step"
+        return t("before the first step")
     if last is None or last == first:
-        return f"step {count(first)}"
-    return f"steps {count(first)}–{count(last)}"
+        return t("step {step}", step=count(first))
+    return t("steps {first}–{last}", first=count(first), last=count(last))
 
 
 def worst(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -107,6 +112,14 @@ def worst(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def clip(text: str, length: int = 120) -> str:
     """`text` cut to `length` characters with an ellipsis."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def _dated(moment: datetime) -> str:
+    """`2026-11-29`, or 2026年11月29日: a pattern with the names of year, month and day."""
+    pattern = known("{year}-{month}-{day}")
+    if pattern is None:
+        return moment.strftime("%Y-%m-%d")
+    return pattern.format(year=moment.year, month=moment.month, day=moment.day)
 
 
 def _moment(stamp: float | None) -> datetime | None:

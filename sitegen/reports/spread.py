@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
 
 from sitegen.archive.processes import without_main
+from sitegen.language import choose, spoken
 
 #: Fewer runs than this are done before a second process has started.
 PARALLEL_FROM = 16
@@ -34,7 +35,7 @@ def spread(work: Work[S, R], subject: S, runs: Sequence[str], jobs: int | None) 
             yield work(subject, batch, THREADS)
         return
     context = multiprocessing.get_context("spawn")  # threads of numpy and Arrow do not survive a fork
-    with ProcessPoolExecutor(workers, context, _start, (work, subject)) as pool:
+    with ProcessPoolExecutor(workers, context, _start, (work, subject, spoken())) as pool:
         with without_main():
             waiting = [pool.submit(_work, batch) for batch in batches(runs, workers)]
         for each in waiting:
@@ -51,8 +52,9 @@ def batches(runs: Sequence[str], workers: int = 1) -> tuple[Sequence[str], ...]:
 _job: tuple[Work[Any, Any], Any] | None = None  # of a worker process
 
 
-def _start(work: Work[S, R], subject: S) -> None:
+def _start(work: Work[S, R], subject: S, language: str) -> None:
     global _job
+    choose(language)
     _job = (work, subject)
     gc.freeze()  # the catalog stays: no collection needs to look at it again
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sitegen.language import t
 from sitegen.metrics import glossary
 from sitegen.model import Series
 from sitegen.reports.curves import Curves
@@ -87,7 +88,7 @@ def best(curves: Curves, seen: Iterable[ValidationView]) -> Best | None:
     headline = _headline(seen)
     if headline is not None:
         return Best(headline.dataset, headline.name, headline.best, headline.best_step, True)
-    for key, label in (("score", "training score"), ("rewards", "training reward")):
+    for key, label in (("score", t("training score")), ("rewards", t("training reward"))):
         found = _best_window(curves, key, label)
         if found is not None:
             return found
@@ -144,5 +145,5 @@ def _best_window(curves: Curves, key: str, label: str) -> Best | None:
     place = int(np.argmax(means))
     same = bool((values[place : place + width] == values[place]).all())
     step = steps[place if same else place + width - 1]  # a constant level was reached at its first step
-    label = f"{label}, mean of {width} steps" if width > 1 else label
+    label = t("{label}, mean of {width} steps", label=label, width=width) if width > 1 else label
     return Best(label, series.name, float(means[place]), int(step), False)

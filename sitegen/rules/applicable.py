@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitegen.language import t
 from sitegen.model import Run
 from sitegen.rules.definition import Definition
 from sitegen.rules.rowdata import RowData
@@ -48,7 +49,8 @@ def silence(rule: Definition, run: Run, rows: RowData, answered: bool, evaluated
         return ""  # no event to look at is what health looks like
     logged = rows.count.get(run.id, 0)
     if not logged:
-        return "the run logged no training step"
+        return t("the run logged no training step")
     if not answered:
-        return "the rule gave no row for this run"
-    return f"nothing could be evaluated: {logged} rows, or the values in them, are too few for its windows"
+        return t("the rule gave no row for this run")
+    few = "nothing could be evaluated: {rows} rows, or the values in them, are too few for its windows"
+    return t(few, rows=logged)

@@ -6,7 +6,7 @@ from sitegen.site.prepare import Site, prepare
 from sitegen.site.publish import Manifest, publish, write
 from sitegen.site.search import index, region
 from sitegen.site.serve import serve
-from sitegen.site.templates import digest, environment, folder, has_charts
+from sitegen.site.templates import digest, environment, folder, has_charts, spoken_in
 
 __all__ = [
     "PLACE",
@@ -23,5 +23,6 @@ __all__ = [
     "publish",
     "region",
     "serve",
+    "spoken_in",
     "write",
 ]

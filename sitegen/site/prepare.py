@@ -10,6 +10,7 @@ from pathlib import Path
 from sitegen import archive as archives
 from sitegen import reports
 from sitegen.config import Config
+from sitegen.language import speaking
 from sitegen.model import Page
 from sitegen.pages import chart_data
 from sitegen.reports.shapes import ArchiveReport
@@ -63,6 +64,13 @@ def prepare(
 
     `progress` is told what happens, one short line at a time. Raises SitegenError.
     """
+    with speaking(config.language):
+        return _prepared(runs_folder, home_folder, config, progress)
+
+
+def _prepared(
+    runs_folder: Path, home_folder: Path, config: Config, progress: Callable[[str], None] | None
+) -> Site:
     say = progress or (lambda line: None)
     archives.update(runs_folder, home_folder, jobs=config.jobs, redaction=config.redact, progress=progress)
     archive = archives.Archive(home_folder)

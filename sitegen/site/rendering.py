@@ -12,6 +12,7 @@ import jinja2
 import orjson
 
 from sitegen.archive import Archive
+from sitegen.language import spoken
 from sitegen.model import Findings, Page
 from sitegen.pages import chart_data, preview, samples, traces, words
 from sitegen.pages import run as run_page
@@ -156,7 +157,7 @@ class Bench:
             return self._failed(run, findings, error)
 
     def _drawn(self, report: RunReport) -> Drawn:
-        render = _renderer(self.overrides, self.site_url)
+        render = _renderer(self.overrides, self.site_url, spoken())
         drawn = entry(report, render, report.run.id not in self.shadowed)
         if self.previews is not None:
             self._picture(report, self.previews)
@@ -196,5 +197,5 @@ def draw(bench: Bench, runs: Sequence[str], jobs: int | None) -> Iterator[RunEnt
 
 
 @cache
-def _renderer(overrides: Path | None, site_url: str) -> Render:
-    return renderer(environment(overrides, site_url))  # compiles templates once per process
+def _renderer(overrides: Path | None, site_url: str, language: str) -> Render:
+    return renderer(environment(overrides, site_url))  # compiles templates once per process and language
