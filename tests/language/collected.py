@@ -48,17 +48,12 @@ def _said(tree: ast.AST) -> Iterator[str]:
         elif called == "plural" and len(call.args) > 1:
             yield from (f"{{n}} {text}" for text in _texts(call.args[1]))
     for one in ast.walk(tree):
-        if (
-            isinstance(one, ast.Assign)
-            and isinstance(one.targets[0], ast.Name)
-            and one.targets[0].id in names
-        ):
+        if not (isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)):
+            continue
+        if one.targets[0].id in names:
             yield from _texts(one.value)
-        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):
-            if any(name == one.targets[0].id for name in ("_GROUPS", "GROUPS")) and isinstance(
-                one.value, ast.Dict
-            ):
-                yield from (text for value in one.value.values for text in _texts(value))
+        if one.targets[0].id in ("_GROUPS", "GROUPS") and isinstance(one.value, ast.Dict):
+            yield from (text for value in one.value.values for text in _texts(value))
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
