@@ -58,6 +58,7 @@ class Config:
         previews: whether pages get a picture for links that unfold; None = where `site_url` is known, since
             such links name the picture in full.
         language: code of the language that pages are in; a mkdocs.yml that says none follows its theme.
+        group_seeds: whether runs that differ in the seed only share a place on leaderboards, with their mean.
         title: name of the site, from MkDocs' `site_name`.
         site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
     """
@@ -74,6 +75,7 @@ class Config:
     previews: bool | None = None
     policy: bool = True
     language: str = ENGLISH
+    group_seeds: bool = True
     title: str = "RL run archive"
     site_url: str = ""
 
@@ -275,5 +277,6 @@ _READERS = {
     "previews": _flag,
     "policy": _flag,
     "language": _language,
+    "group_seeds": _flag,
     "title": _text,
 }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from sitegen.language import t
 from sitegen.model import Leaderboard, Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
-from sitegen.reports.shapes import ArchiveReport, RunRow
+from sitegen.reports.shapes import ArchiveReport, Place, RunRow
 
 PATH = "leaderboards/"
 TOP = 3
+_LONGEST = 200  # characters of a name that are looked at
+_JOINTS = " -_.,:/=#(["
+_SEED = re.compile(r"(?i)(?:^|[^a-z])(?:seed|s)$")
 
 
 def pages(archive: ArchiveReport, render: rendering.Render) -> Iterable[Page]:
@@ -20,7 +24,16 @@ def pages(archive: ArchiveReport, render: rendering.Render) -> Iterable[Page]:
     yield index(archive, render)
     rows = {row.id: row for row in archive.runs}
     for board in archive.leaderboards:
-        yield page(board, rows, render)
+        yield page(board, rows, render, archive.places.get(board.slug, ()))
+
+
+def family(titles: Sequence[str]) -> str:
+    """What the names of kin begin with, without the word that their seeds hang on; else the first name."""
+    clipped = [title[:_LONGEST] for title in titles]
+    least, most = min(clipped), max(clipped)
+    same = next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))
+    shared = _SEED.sub("", least[:same].rstrip(_JOINTS)).rstrip(_JOINTS)
+    return shared if len(shared) > 2 else titles[0]
 
 
 def index(archive: ArchiveReport, render: rendering.Render) -> Page:
@@ -43,8 +56,10 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
     )
 
 
-def page(board: Leaderboard, rows: Mapping[str, RunRow], render: rendering.Render) -> Page:
-    """`/leaderboards/<slug>/`."""
+def page(
+    board: Leaderboard, rows: Mapping[str, RunRow], render: rendering.Render, places: Sequence[Place] = ()
+) -> Page:
+    """`/leaderboards/<slug>/`; with `places` where seeds share one."""
     return rendering.page(
         render,
         "board.html",
@@ -54,5 +69,8 @@ def page(board: Leaderboard, rows: Mapping[str, RunRow], render: rendering.Rende
         kind="board",
         board=board,
         rows=rows,
+        places=places or tuple(Place(e.rank, e.value, (e,), 1, None) for e in board.entries),
+        shared=bool(places),
+        family=family,
         marked=sum(bool(entry.mark) for entry in board.entries),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from sitegen.model import Severity
-from sitegen.reports.shapes import IncidentRow, RunRow
+from sitegen.model import BoardEntry, Severity
+from sitegen.reports.shapes import IncidentRow, RunRow, Varied
 
 
 def last_seen(row: RunRow) -> float | None:
@@ -37,7 +38,22 @@ def by_reason(left_out: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]
     return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
+def statuses(entries: Iterable[BoardEntry], rows: Mapping[str, RunRow]) -> list[tuple[str, int]]:
+    """(status, runs) of what shares a place, most runs first."""
+    return ranked(Counter(str(rows[one.run].status) for one in entries if one.run in rows))
+
+
+def kind(varied: Varied) -> str:
+    """How a column of settings sorts: "num" where every value is a number, else "text"."""
+    try:
+        return "num" if all(math.isfinite(float(text)) for text in varied.values.values()) else "text"
+    except ValueError:
+        return "text"
+
+
 FILTERS = {
+    "kind": kind,
+    "statuses": statuses,
     "last_seen": last_seen,
     "weight": weight,
     "by_rule": by_rule,

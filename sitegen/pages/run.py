@@ -11,7 +11,18 @@ from sitegen import charts
 from sitegen.charts import timing
 from sitegen.language import t
 from sitegen.model import MetricSummary, Page, Run
-from sitegen.pages import advice, beside, figures, happened, prose, provenance, samples, traces, words
+from sitegen.pages import (
+    advice,
+    beside,
+    figures,
+    happened,
+    projects,
+    prose,
+    provenance,
+    samples,
+    traces,
+    words,
+)
 from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
@@ -110,6 +121,7 @@ def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -
         facts=facts(report),
         about=_about(run),
         beside=beside.beside(report),
+        project=projects.path(run.project) if run.project else "",
         first=_first(report),
         ribbon=charts.ribbon(within) if within else None,
         happened=happened.happened(report, within),

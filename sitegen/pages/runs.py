@@ -37,6 +37,7 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         search=False,
         rows=rows,
         facets=facets,
+        projects=archive.projects,
         removed=[(run, date, why, is_address(run)) for run, date, why in archive.removed],
     )
 

@@ -16,6 +16,8 @@ from sitegen.model import Findings, Leaderboard, Rule
 from sitegen.reports import codec, compare, digest, kin, scorecard
 from sitegen.reports.desk import Desk
 from sitegen.reports.entries import Entry, archive_report, marks
+from sitegen.reports.placed import placed
+from sitegen.reports.projects import projects
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
 from sitegen.reports.spread import spread
 from sitegen.store import Store
@@ -92,7 +94,14 @@ class Reports:
             )
             for view in report.rules
         )
-        return replace(report, rules=tuple(views), scorecard=card)
+        groups = self._seeds if self._config.group_seeds else ()
+        return replace(
+            report,
+            rules=tuple(views),
+            scorecard=card,
+            places=placed(report.leaderboards, groups),
+            projects=projects(archive.run(run) for run in archive.runs()),
+        )
 
     def refresh(self) -> None:
         """Evaluate the rules on every run whose findings are not known yet, and forget stale ones."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.model import (
+    BoardEntry,
     Floats,
     Incident,
     Leaderboard,
@@ -24,6 +25,7 @@ from sitegen.model import (
     Verdict,
 )
 from sitegen.reports.excerpts import SamplesReport
+from sitegen.reports.interval import Interval
 from sitegen.reports.trajectories import TracesReport
 
 
@@ -147,6 +149,39 @@ class SeedGroup:
     def seed_of(self, run: str) -> str:
         """Seed of a member. Raises KeyError."""
         return {one.run: one.seed for one in self.members}[run]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a leaderboard that seeds share."""
+
+    rank: int
+    value: float  # of the run, or the mean of the seeds
+    entries: tuple[BoardEntry, ...]  # ranked runs of it, best first
+    members: int  # runs of the seed group, ranked or not
+    interval: Interval | None  # None = one run
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """A setting that differs among the runs of a project."""
+
+    key: str
+    also: tuple[str, ...]  # keys that vary in the same way
+    values: Mapping[
+        str, str
+    ]  # run -> value as logged, cut to 60 characters; a run that does not say is not in it
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Runs that name the same project."""
+
+    slug: str
+    name: str
+    runs: tuple[str, ...]  # ids, sorted
+    varied: tuple[Varied, ...]  # at most 8, those that most runs state first
+    more: tuple[str, ...]  # further keys that differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,3 +358,7 @@ class ArchiveReport:
     now: float | None  # newest time stamp in the archive, Unix seconds
     removed: tuple[tuple[str, str, str], ...]  # (id, date, why)
     scorecard: Scorecard | None = None
+    places: Mapping[str, tuple[Place, ...]] = field(
+        default_factory=dict
+    )  # board -> places, where seeds share one
+    projects: tuple[Project, ...] = ()  # by name

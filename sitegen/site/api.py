@@ -10,7 +10,7 @@ import orjson
 from sitegen.errors import Problem
 from sitegen.model import Incident, Leaderboard
 from sitegen.reports import compare
-from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunReport, RunRow
+from sitegen.reports.shapes import ArchiveReport, IncidentRow, Place, RunReport, RunRow
 from sitegen.reports.trajectories import CallView, TracesReport
 
 VERSION = 1
@@ -140,6 +140,17 @@ def board(found: Leaderboard) -> dict[str, object]:
     }
 
 
+def place(found: Place) -> dict[str, object]:
+    """A place that seeds may share: runs, their mean and the ends of its 95 % confidence interval."""
+    told: dict[str, object] = {
+        "rank": found.rank,
+        "value": found.value,
+        "runs": [one.run for one in found.entries],
+    }
+    sure = found.interval
+    return told | ({"n": sure.n, "low": sure.low, "high": sure.high} if sure else {})
+
+
 def documents(archive: ArchiveReport, similar: Mapping[str, Sequence[str]] = {}) -> dict[str, bytes]:
     """Site path -> bytes of all documents that span runs; `similar` maps ids of incidents to others."""
     out = {
@@ -154,7 +165,9 @@ def documents(archive: ArchiveReport, similar: Mapping[str, Sequence[str]] = {})
         },
     }
     for one in archive.leaderboards:
-        out[f"{ROOT}leaderboards/{one.slug}.json"] = {"version": VERSION, "leaderboard": board(one)}
+        places = [place(shared) for shared in archive.places.get(one.slug, ())]
+        more = {"places": places} if places else {}
+        out[f"{ROOT}leaderboards/{one.slug}.json"] = {"version": VERSION, "leaderboard": board(one) | more}
     return {path: dump(document) for path, document in out.items()}
 
 

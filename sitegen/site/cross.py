@@ -10,7 +10,7 @@ import orjson
 
 from sitegen.archive import Archive
 from sitegen.model import Page, Rule
-from sitegen.pages import boards, compare, home, incidents, problems, rules, runs
+from sitegen.pages import boards, compare, home, incidents, problems, projects, rules, runs
 from sitegen.pages.render import Render
 from sitegen.reports.shapes import ArchiveReport, RuleView
 
@@ -24,6 +24,7 @@ def cross_pages(report: ArchiveReport, render: Render, title: str) -> Iterator[P
     yield runs.page(report, render)
     yield compare.page(report, render)
     yield from boards.pages(report, render)
+    yield from projects.pages(report, render)
     yield incidents.page(report, render)
     yield from rules.pages(report, render)
     yield problems.page(report, render)
