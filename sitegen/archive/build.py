@@ -18,6 +18,7 @@ from sitegen.archive import (
     columns,
     disagreements,
     facts,
+    notes,
     parquet,
     portable,
     runjson,
@@ -87,6 +88,7 @@ class RunPlan:
     problems: tuple[Problem, ...] = ()
     reader: str = ""  # `reader_version` of the process that plans
     redaction: Redaction = ALWAYS
+    notes: tuple[Input, ...] = ()  # by people
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,8 @@ def build(run: RunPlan, archive: Path) -> Built:
 
 def _build(run: RunPlan, archive: Path) -> Built:
     inputs, lost = _hashed(run.inputs)
-    toml = _hashed((run.toml,))[0] if run.toml else ()
-    shas = tuple((each.path, each.sha or "") for each in (*inputs, *toml))
+    said = _hashed((*([run.toml] if run.toml else []), *run.notes))[0]  # their readers tell what is wrong
+    shas = tuple((each.path, each.sha or "") for each in (*inputs, *said))
     mark = _fingerprint(run, shas, lost)
     folder = archive / run.id
     if fingerprint_of(folder) == mark:
@@ -202,8 +204,18 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
         toml = runtoml.load(run.toml.source)
     taken = _taken_over(run, toml, lost, mark, folder)
     record, names = taken or _made(run, toml, lost, mark, folder)
+    record = _noted(record, run.notes)
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
     (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
+
+
+def _noted(record: Run, files: Sequence[Input]) -> Run:
+    """`record` with the notes in `files`; those of an export give way to a file on the same thing."""
+    written, told = notes.load(each.source for each in files)
+    anew = {each.anchor for each in written}
+    kept = (each for each in record.written if each.anchor not in anew)
+    found = sorted((*kept, *written), key=lambda each: (each.anchor, each.path))
+    return replace(record, written=tuple(found), problems=_limited((*record.problems, *told)))
 
 
 def _taken_over(

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sitegen import ingest
-from sitegen.archive import grouping, ids, runtoml, stores, unclaimed
+from sitegen.archive import grouping, ids, notes, runtoml, stores, unclaimed
 from sitegen.archive.build import Input, RunPlan
 from sitegen.archive.layout import home
 from sitegen.archive.peek import Peek, Relation, peek, relation
@@ -47,7 +47,10 @@ def discover(
     """
     hidden = [f"{path}/ (hidden folder)" for path in listing.hidden]
     near = stores.Neighbours(listing.files)
-    claimed, kinds, ignored, doubts = _claims(listing.files, formats, near)
+    alone = len(listing.files) == 1 and not listing.files[0].folder  # one file, or asked for by its name
+    written = [] if alone else [each for each in listing.files if notes.is_note(each.path)]
+    logs = [each for each in listing.files if alone or not notes.is_note(each.path)]
+    claimed, kinds, ignored, doubts = _claims(logs, formats, near)
     claimed, members = stores.with_members(claimed, kinds, near)
     claimed, noted = stores.in_parts(claimed, kinds, parts)
     ignored = [path for path in ignored if path not in members]
@@ -55,7 +58,8 @@ def discover(
     relating = Relating(kinds, relations)
     tomls = _outermost(listing.files, problems)
     groups = _groups(claimed, kinds, tomls, relating, listing)
-    runs = _plans(root, groups, kinds, tomls, problems, [f for f in claimed if _dealt_out(kinds[f.path])])
+    dealt = [each for each in claimed if _dealt_out(kinds[each.path])]
+    runs = _plans(root, groups, kinds, tomls, problems, dealt, written)
     # A file with a problem is looked at again by every update, or the problem would be told once only.
     known = {
         each.path: kinds.get(each.path, "")
@@ -203,6 +207,7 @@ def _plans(
     tomls: Mapping[str, Found],
     problems: list[Problem],
     dealt: Sequence[Found],
+    written: Sequence[Found],
 ) -> tuple[RunPlan, ...]:
     paths = [_unsuffixed(group) or printable(root.name) or "run" for group in groups]
     names = ids.assign([(path, _own(path, group)) for path, group in zip(paths, groups, strict=True)])
@@ -211,7 +216,9 @@ def _plans(
     dumps = _dumps((each for each in dealt if kinds[each.path] == generations.NAME), owners)
     configs = _configs((each for each in dealt if kinds[each.path] == hydra_files.NAME), owners)
     tables = _tables((each for each in dealt if kinds[each.path] == sample_tables.NAME), owners)
+    noted = _noted(written, owners)
     problems += [
+        *_runless(noted.pop(None, [])),
         *unread.pop(None, []),
         *_unowned(dumps.pop(None, [])),
         *_unowned(tables.pop(None, [])),
@@ -224,7 +231,10 @@ def _plans(
         files = (*group.files, *configs.get(place, ()), *dumps.get(place, ()), *tables.get(place, ()))
         inputs = tuple(Input(f.source(), kinds[f.path], f.state) for f in files)
         said = Input(toml.source(), "run-toml", toml.state) if toml else None
-        plans.append(RunPlan(names[place], opened(group.path) or path, inputs, said, tuple(mine)))
+        about = tuple(Input(each.source(), notes.KIND, each.state) for each in noted.get(place, ()))
+        plans.append(
+            RunPlan(names[place], opened(group.path) or path, inputs, said, tuple(mine), notes=about)
+        )
     return tuple(sorted(plans, key=lambda plan: plan.id))
 
 
@@ -268,6 +278,13 @@ class _Owners:
             return None
         number = self._places[place][0]
         return None if place == "" and self._groups[number].path else number
+
+    def of_note(self, each: Found) -> int | None:
+        """The run of the folder that a note is about: the nearest one above, when it has exactly one."""
+        folder = home(notes.home(each.path))
+        place = _under(folder, self._places)
+        numbers = self._places[place] if place is not None and (place or not folder) else []
+        return numbers[0] if len(numbers) == 1 else None
 
     def of_dump(self, each: Found) -> int | None:
         """As above, else the only run below the folder of the dump: `x` for `x/rollouts/`, or RUNS."""
@@ -324,6 +341,21 @@ class _Owners:
             if folder and any(f.folder.startswith(f"{folder}/") for f in group.files)
         ]
         return inside[0] if len(inside) == 1 else None
+
+
+def _noted(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
+    """Notes by the number of their run (None = no run)."""
+    result: dict[int | None, list[Found]] = defaultdict(list)
+    for each in found:
+        result[owners.of_note(each)].append(each)
+    return result
+
+
+def _runless(found: Iterable[Found]) -> list[Problem]:
+    """Problems for notes that lie in the folder of no run, or of several."""
+    what = "a note in the folder of no run, or of several: which it is about cannot be told"
+    hint = "Give each run a folder of its own and put the note there. A log needs another name than this."
+    return [Problem(each.path, None, "no-run", what, hint) for each in found]
 
 
 def _configs(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:

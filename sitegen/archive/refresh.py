@@ -110,11 +110,12 @@ def _state(plan: RunPlan) -> list[Any]:
     """What a run looks like from outside: when this is as it was, its files are not opened."""
     inputs = [[each.path, *each.state, each.format] for each in plan.inputs]
     toml = [plan.toml.path, *plan.toml.state] if plan.toml else []
-    return [plan.path, inputs, toml, [repr(problem) for problem in plan.problems]]
+    notes = [[each.path, *each.state] for each in plan.notes]
+    return [plan.path, inputs, toml, [repr(problem) for problem in plan.problems], notes]
 
 
 def _files(plan: RunPlan) -> Iterator[Path]:
-    for each in (*plan.inputs, *([plan.toml] if plan.toml else [])):
+    for each in (*plan.inputs, *([plan.toml] if plan.toml else []), *plan.notes):
         yield each.source.file
         yield from (member.file for member in each.source.members)
 

@@ -14,6 +14,7 @@ from sitegen.model import (
     Dumped,
     MetricSummary,
     Mute,
+    Note,
     Run,
     Segment,
     SourceFile,
@@ -29,7 +30,9 @@ _LISTS = {
     "generations": Dumped,
     "config_sources": ConfigSource,
     "traces": Traced,
+    "written": Note,
 }
+_ADDED = ("written",)  # exports of earlier versions have none
 
 
 def dumps(run: Run, columns: Mapping[str, str]) -> bytes:
@@ -44,7 +47,8 @@ def loads(data: bytes) -> tuple[Run, dict[str, str]]:
     table: dict[str, Any] = orjson.loads(data)
     columns = table.pop("columns")
     for name, kind in _LISTS.items():
-        table[name] = tuple(kind(**each) for each in table[name])
+        rows = table.get(name, ()) if name in _ADDED else table[name]
+        table[name] = tuple(kind(**each) for each in rows)
     for name in ("formats", "tags", "aliases"):
         table[name] = tuple(table[name])
     table["presets"] = None if table.get("presets") is None else tuple(table["presets"])

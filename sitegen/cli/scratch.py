@@ -15,6 +15,7 @@ from sitegen.cli.screen import Screen
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Incident
+from sitegen.reports import explained
 from sitegen.reports.shapes import RunReport
 
 
@@ -44,7 +45,15 @@ class Reader:
             found = reports.build(archive, self.config)
             for run in update.runs:
                 report = found.run(run)
+                if len(update.runs) == 1:
+                    report = _alone(report)
                 yield named(report, path) if path.is_dir() and len(update.runs) == 1 else report
+
+
+def _alone(report: RunReport) -> RunReport:
+    """`report` without what its notes say of other runs, which are elsewhere."""
+    told = tuple(one for one in report.problems if one.kind != explained.SUCCESSOR)
+    return replace(report, problems=told)
 
 
 def named(report: RunReport, folder: Path) -> RunReport:

@@ -6,7 +6,17 @@ from sitegen.model.findings import Evidence, Fact, Findings, Incident, Muted, Ph
 from sitegen.model.metric import Metric, Series
 from sitegen.model.numbers import Floats, Ints
 from sitegen.model.page import Page
-from sitegen.model.run import ConfigSource, Dumped, MetricSummary, Mute, Run, Segment, SourceFile, Traced
+from sitegen.model.run import (
+    ConfigSource,
+    Dumped,
+    MetricSummary,
+    Mute,
+    Note,
+    Run,
+    Segment,
+    SourceFile,
+    Traced,
+)
 from sitegen.model.words import Outcome, PhaseName, Severity, State, Status
 
 __all__ = [
@@ -27,6 +37,7 @@ __all__ = [
     "Mute",
     "Muted",
     "NonFinite",
+    "Note",
     "Outcome",
     "Page",
     "Phase",

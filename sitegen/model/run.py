@@ -94,6 +94,17 @@ class Mute:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What a person wrote about a run or one of its incidents."""
+
+    path: str  # relative to RUNS
+    anchor: str  # of the incident, "KL-05-1", which need not exist; "" = the run
+    text: str  # Markdown, redacted
+    fixed_by: str | None = None  # a run as written, by id or alias, which need not exist
+    line: int | None = None  # 1-based, where that is said
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Facts of a run, as `run.json` holds them. None = the logs do not say."""
 
@@ -136,6 +147,7 @@ class Run:
     facts: Mapping[str, str] = field(default_factory=dict)  # said in passing: "command", "torch_version", …
     config_sources: tuple[ConfigSource, ...] = ()  # the one that counts first
     traces: tuple[Traced, ...] = ()  # one, where the run has traces
+    written: tuple[Note, ...] = ()  # notes by people: on the run first, then by incident
 
     @property
     def gpu_hours(self) -> float | None:

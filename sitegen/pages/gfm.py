@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from sitegen.model import LogLine
 from sitegen.pages import words
 
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CODE = re.compile(r"(`+)(.+?)\1(?!`)")
 _LONGEST_LINE = 400
 _MOST_LINES = 6
 
@@ -59,6 +61,30 @@ def fenced(text: str) -> str:
     """`text` in a fence that nothing in it can close."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"
+
+
+def quoted(markdown: str) -> str:
+    """What a person wrote in Markdown, as a quotation: no HTML, no pictures, nobody is called."""
+    lines, fence = [], ""
+    for line in markdown.splitlines():
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence):
+            fence = ""
+        lines.append(f"> {line if mark or fence else _inert(line)}".rstrip())
+    return "\n".join(lines + ([f"> {fence}"] if fence else []))
+
+
+def _inert(line: str) -> str:
+    """A line outside of fences; code in it stays as it is."""
+    parts = _CODE.split(line)
+    for at in range(0, len(parts), 3):  # text, backticks, code, text, …
+        text = parts[at].replace("<", "&lt;").replace("@", "&#64;")
+        parts[at] = text.replace("![", "!\\[")
+    return "".join(
+        part if at % 3 == 0 else f"{part}{parts[at + 1]}{part}" for at, part in enumerate(parts) if at % 3 < 2
+    )
 
 
 def _printable(text: str) -> str:

@@ -12,7 +12,8 @@ from sitegen import charts
 from sitegen.language import t
 from sitegen.metrics import glossary
 from sitegen.model import Fact, Incident, LogLine, Outcome, Severity
-from sitegen.pages import advice, evidence, figures, samples, traces, words
+from sitegen.pages import advice, evidence, figures, notes, samples, traces, words
+from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport
 
 
@@ -46,6 +47,7 @@ class Card:
     samples: str = ""  # where to read what was generated around the onset
     traces: traces.Link | None = None  # where to read what an agent did then
     first: int | None = None  # step of the onset
+    notes: tuple[notes.Note, ...] = ()  # by people
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         samples=samples.link(report, incident.anchor),
         traces=traces.link(report, incident.anchor),
         first=incident.first,
+        notes=notes.of_incident(report, incident.anchor, rendering.root(f"runs/{report.run.id}/")),
     )
 
 

@@ -10,6 +10,7 @@ from sitegen.pages.facets import facet, useful
 from sitegen.reports.shapes import ArchiveReport
 
 PATH = "incidents/"
+_YES = ("yes", "no")
 
 
 def page(archive: ArchiveReport, render: rendering.Render) -> Page:
@@ -20,6 +21,9 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         (
             facet("severity", "Severity", (row.severity.word for row in rows), words.SEVERITIES),
             facet("state", "At the end", ("open" if row.open else "over" for row in rows), ("open", "over")),
+            facet(
+                "explained", "Explained by people", ("yes" if row.explained else "no" for row in rows), _YES
+            ),
             facet("rule", "Rule", (row.rule for row in rows)),
             facet("algorithm", "Algorithm", (row.algorithm for row in rows)),
             facet("model", "Model", (row.model for row in rows)),

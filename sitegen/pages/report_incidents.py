@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from sitegen.model import Fact, Incident, Severity
 from sitegen.pages import advice, words
-from sitegen.pages.gfm import code, escape, log, table
-from sitegen.reports.shapes import RunReport
+from sitegen.pages.gfm import code, escape, log, quoted, table
+from sitegen.pages.notes import changed
+from sitegen.reports.shapes import NoteView, RunReport
 
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -16,16 +17,38 @@ _CODE = re.compile(r"`([^`]+)`")
 def incidents(report: RunReport) -> str:
     """A section for each incident that is more than a remark."""
     serious = [one for one in report.incidents if one.severity > Severity.INFO]
-    return "\n\n".join(_incident(one, report.run.config) for one in serious)
+    return "\n\n".join(_incident(one, report) for one in serious)
 
 
-def _incident(incident: Incident, config: Mapping[str, str]) -> str:
+def explained(report: RunReport) -> str:
+    """What people wrote about the run, and about incidents that have no section of their own."""
+    told = {one.anchor for one in report.incidents if one.severity > Severity.INFO}
+    found = [_note(note) for note in report.notes if note.anchor not in told]
+    mends = [f"This run fixed {escape(title)} ({code(run)})." for run, title in report.mends]
+    return "\n\n".join(["## Explained by people", *found, *mends]) if found or mends else ""
+
+
+def _note(note: NoteView) -> str:
+    about = f"On {escape(note.anchor)}" if note.anchor else "Explained"
+    parts = [f"{about} ({code(note.path)}):", quoted(note.text) if note.text else ""]
+    if note.fixed is not None:
+        parts.append(f"Fixed by {escape(note.fixed.title)} ({code(note.fixed.run)}).")
+        rows = [(code(row.key), code(row.here or ""), code(row.there or "")) for row in changed(note.fixed)]
+        parts.append(table(("set differently there", "this run", "the other"), rows) if rows else "")
+    elif note.named:
+        parts.append(f"Fixed by {code(note.named)}, which is no other run of this archive.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _incident(incident: Incident, report: RunReport) -> str:
+    config = report.run.config
     # GitHub makes an anchor of a heading's words: the heading is the anchor, the title follows.
     where = words.span(incident.first, incident.last)
     parts = [
         f"### {incident.anchor}",
         f"**{escape(incident.title)}** ({incident.severity.word}, {where}). {_closed(incident.message)}",
         _numbers(incident.evidence.facts),
+        *(_note(note) for note in report.notes if note.anchor == incident.anchor),
         _bullets("Likely causes", incident.causes, config),
         _bullets("What to do", incident.advice, config),
         log(incident.evidence.lines),

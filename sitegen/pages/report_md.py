@@ -14,7 +14,7 @@ from sitegen.model import Outcome, Run, Severity, Verdict
 from sitegen.pages import report_samples, report_traces, words
 from sitegen.pages.gfm import code, escape, table, target
 from sitegen.pages.report_figures import EFFICIENCY, EFFICIENCY_KEYS, TREND, live, views
-from sitegen.pages.report_incidents import incidents
+from sitegen.pages.report_incidents import explained, incidents
 from sitegen.reports import setup
 from sitegen.reports.shapes import MetricView, RunReport
 
@@ -34,6 +34,7 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
         _picture(TREND, shown, "Reward, KL and actor loss over the steps"),
         _phases(report),
         _timeline(report),
+        explained(report),
         incidents(report),
         _muted(report),
         _validation(report),

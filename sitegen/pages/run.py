@@ -16,6 +16,7 @@ from sitegen.pages import (
     beside,
     figures,
     happened,
+    notes,
     projects,
     prose,
     provenance,
@@ -138,7 +139,9 @@ def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -
         log_lines=report.log_lines[:_LINES],
         log_more=max(0, len(report.log_lines) - _LINES),
         summary=tuple(_summary(one) for one in run.summary),
-        notes=prose.html(run.notes) if run.notes.strip() else None,
+        notes=prose.note(run.notes) if run.notes.strip() else None,
+        written=notes.of_run(report, rendering.root(path(run.id))),
+        explained=notes.told(report, rendering.root(path(run.id))),
         downloads=_downloads(report, rendering.root(path(run.id))),
         badges=_badges(report, best_badge),
     )

@@ -13,9 +13,10 @@ from sitegen.cards import nearest
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Findings, Leaderboard, Rule
-from sitegen.reports import codec, compare, digest, kin, scorecard
+from sitegen.reports import codec, compare, digest, explained, kin, scorecard
 from sitegen.reports.desk import Desk
 from sitegen.reports.entries import Entry, archive_report, marks
+from sitegen.reports.explained import Successors
 from sitegen.reports.placed import placed
 from sitegen.reports.projects import projects
 from sitegen.reports.shapes import ArchiveReport, CaseView, RunReport
@@ -42,9 +43,9 @@ class Reports:
         settings = digest.settings(self._cards, config)
         known = tuple(map(archive.run, archive.runs()))
         self._peers, self._seeds = compare.peers(known), kin.groups(known)
-        self._kin = kin.by_run(self._seeds)
+        self._kin, self._successors = kin.by_run(self._seeds), explained.successors(known)
         off = _switched_off(cards, config.muted)
-        self.desk = Desk(archive.home, self.catalog, off, self._peers, self._kin)
+        self.desk = Desk(archive.home, self.catalog, off, self._peers, self._kin, self._successors)
         self._keys = {run: digest.of(archive.run(run).fingerprint, settings) for run in archive.runs()}
 
     def key(self, run: str) -> str:
@@ -53,10 +54,10 @@ class Reports:
 
     def shown(self, run: str) -> str:
         """As `key`, for all that the page shows: it compares the run with others, which may change."""
-        peers = self._peers[run]
-        others = (each for each in (peers.baseline, peers.previous) if each is not None)
+        peers, found = self._peers[run], self._successors.get(run, Successors())
+        others = (each for each in (peers.baseline, peers.previous, *found.others) if each is not None)
         prints = (self._archive.run(each).fingerprint for each in others)
-        return digest.of(self._keys[run], *prints, *([repr(self._kin[run])] if run in self._kin else []))
+        return digest.of(self._told(run), *prints, *([repr(self._kin[run])] if run in self._kin else []))
 
     def findings(self, run: str) -> Findings:
         """What the rules say about `run`."""
@@ -77,7 +78,7 @@ class Reports:
 
     def keep(self, run: str, made: Entry) -> None:
         """Remember what pages across runs show of `run`, made at a desk elsewhere."""
-        self._archive.keep(_ROWS, self._keys[run], codec.dumps(made))
+        self._archive.keep(_ROWS, self._told(run), codec.dumps(made))
 
     @cached_property
     def archive(self) -> ArchiveReport:
@@ -112,8 +113,13 @@ class Reports:
 
     def forget(self) -> None:
         """Remove from the archive's cache what no longer holds."""
-        for room in (_FINDINGS, _ROWS):
-            self._archive.prune(room, set(self._keys.values()))
+        self._archive.prune(_FINDINGS, set(self._keys.values()))
+        self._archive.prune(_ROWS, set(map(self._told, self._keys)))
+
+    def _told(self, run: str) -> str:
+        """As `key`, for what notes say: which runs they name is known from the others alone."""
+        found = self._successors.get(run)
+        return self._keys[run] if found is None else digest.of(self._keys[run], repr(found))
 
     def _evaluate(self, batch: Sequence[str], threads: int = 2) -> dict[str, Findings]:
         muted = self._config.muted
@@ -127,7 +133,7 @@ class Reports:
         return found
 
     def _entry(self, run: str) -> Entry:
-        found = self._cached(_ROWS, self._keys[run], Entry)
+        found = self._cached(_ROWS, self._told(run), Entry)
         if found is not None:
             return found
         made = self.desk.entry(self.run(run))

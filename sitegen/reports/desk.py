@@ -9,9 +9,10 @@ from pathlib import Path
 from sitegen import rules
 from sitegen.archive import Archive
 from sitegen.model import Findings, Floats, Rule, Run
-from sitegen.reports import asked, assemble, compare, failed, samples, traces
+from sitegen.reports import asked, assemble, compare, explained, failed, samples, traces
 from sitegen.reports.compare import Peers
 from sitegen.reports.entries import Entry, entry
+from sitegen.reports.explained import Successors
 from sitegen.reports.rows import incident_rows
 from sitegen.reports.shapes import RunReport, SeedGroup
 
@@ -26,6 +27,7 @@ class Desk:
         off: rules that the site switched off; a run.toml may still name them.
         peers: what each run is compared with; of a run that is not in it, nothing.
         kin: run -> the seed group it belongs to.
+        successors: what notes say about which run mended which; likewise.
     """
 
     home: Path
@@ -33,6 +35,7 @@ class Desk:
     off: tuple[Rule, ...] = ()
     peers: Mapping[str, Peers] = field(default_factory=dict)
     kin: Mapping[str, SeedGroup] = field(default_factory=dict)
+    successors: Mapping[str, Successors] = field(default_factory=dict)
 
     def report(self, run: str, findings: Findings) -> RunReport:
         """All about `run`, read from its Parquet; where that fails on a bug of ours, a report that says so.
@@ -42,12 +45,13 @@ class Desk:
         archive = Archive(self.home)
         try:
             made = assemble.report(
-                self._run(run), findings, archive.series(run), archive.log_lines(run), self.catalog
+                self._run(run, findings), findings, archive.series(run), archive.log_lines(run), self.catalog
             )
             others = self._others(run)
             peers = tuple((relation, other.id, other.title) for relation, other in others.items())
             made = replace(made, compared=compare.compared(made.run, others), peers=peers)
             made = replace(made, clock=self._clock(made), seeds=self.kin.get(run))
+            made = self._noted(made)
             if (dumped := archive.samples(run)) is not None:
                 made = replace(made, samples=samples.choose(made.run, made.incidents, dumped))
             if (traced := archive.traces(run)) is not None:
@@ -61,7 +65,7 @@ class Desk:
 
     def failed(self, run: str, findings: Findings, error: Exception) -> RunReport:
         """What can be said of a run whose report or page could not be made because of `error`."""
-        return failed.report(self._run(run), findings, error, self.catalog)
+        return self._noted(failed.report(self._run(run, findings), findings, error, self.catalog))
 
     def entry(self, report: RunReport) -> Entry:
         """What pages across runs know of it."""
@@ -75,8 +79,16 @@ class Desk:
         found = {"baseline": peers.baseline, "previous run": peers.previous}
         return {relation: archive.run(other) for relation, other in found.items() if other is not None}
 
-    def _run(self, run: str) -> Run:
-        return asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off))
+    def _run(self, run: str, findings: Findings) -> Run:
+        known = asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off))
+        judged = None if rules.failure(findings) else findings
+        return explained.checked(known, judged, self.successors.get(run, Successors()))
+
+    def _noted(self, report: RunReport) -> RunReport:
+        """`report` with what people wrote."""
+        archive, found = Archive(self.home), self.successors.get(report.run.id, Successors())
+        mends = tuple((each, archive.run(each).title) for each in found.mends)
+        return replace(report, notes=explained.views(report.run, found, archive.run), mends=mends)
 
     def _clock(self, report: RunReport) -> Floats | None:
         """Time stamps of a run that does not log how long its steps took."""

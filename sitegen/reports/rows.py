@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from sitegen.model import Floats, Incident, Run, Severity, Status
 from sitegen.reports.curves import Curves
-from sitegen.reports.shapes import IncidentRow, RunReport
+from sitegen.reports.shapes import IncidentRow, NoteView, RunReport
 
 _SPARK = 60
 _EVIDENCE_SPARK = 40
@@ -40,10 +40,15 @@ def counts(incidents: tuple[Incident, ...]) -> Mapping[str, int]:
 
 def incident_rows(report: RunReport, times: Mapping[int, float]) -> tuple[IncidentRow, ...]:
     """The run's incidents for the archive. `times` maps steps to Unix seconds where the logs say."""
-    return tuple(_incident_row(report.run, report.status, one, times) for one in report.incidents)
+    return tuple(
+        _incident_row(report.run, report.status, one, times, report.notes) for one in report.incidents
+    )
 
 
-def _incident_row(run: Run, status: Status, incident: Incident, times: Mapping[int, float]) -> IncidentRow:
+def _incident_row(
+    run: Run, status: Status, incident: Incident, times: Mapping[int, float], notes: Iterable[NoteView]
+) -> IncidentRow:
+    mine = [note for note in notes if note.anchor == incident.anchor]
     values, onset = _evidence(incident)
     return IncidentRow(
         id=incident.id,
@@ -64,6 +69,8 @@ def _incident_row(run: Run, status: Status, incident: Incident, times: Mapping[i
         spark=values,
         onset=onset,
         changes=dict(_changes(incident)),
+        explained=bool(mine),
+        fixed_by=next((note.fixed.run for note in mine if note.fixed is not None), None),
     )
 
 

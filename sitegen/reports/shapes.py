@@ -185,6 +185,17 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteView:
+    """What a person wrote about the run (`anchor` "") or one of its incidents."""
+
+    anchor: str
+    path: str
+    text: str  # Markdown
+    named: str | None  # the run that it was fixed by, as written
+    fixed: Compared | None  # how that run was set up; None = no run is named, or there is none of that name
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """All about one run."""
 
@@ -211,6 +222,8 @@ class RunReport:
     traces: TracesReport | None = None  # None = the run has no traces
     peers: tuple[tuple[str, str, str], ...] = ()  # (relation, run, title), also of those that log no setup
     seeds: SeedGroup | None = None  # None = no other run differs in the seed only
+    notes: tuple[NoteView, ...] = ()  # by people: on the run first, then by incident
+    mends: tuple[tuple[str, str], ...] = ()  # (id, title) of runs whose notes say that this one fixed them
     clock: Floats | None = None  # (rows,) Unix seconds, NaN where unknown; None = step times tell the hours
 
 
@@ -236,6 +249,8 @@ class IncidentRow:
     spark: tuple[float | None, ...]
     onset: float  # position of the onset in the spark, 0-1
     changes: Mapping[str, float] = field(default_factory=dict)  # metric -> doublings from before to after
+    explained: bool = False  # a person wrote a note on it
+    fixed_by: str | None = None  # id of the run that the note names
 
 
 @dataclass(frozen=True, slots=True)

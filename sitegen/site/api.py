@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 import orjson
@@ -10,7 +10,7 @@ import orjson
 from sitegen.errors import Problem
 from sitegen.model import Incident, Leaderboard
 from sitegen.reports import compare
-from sitegen.reports.shapes import ArchiveReport, IncidentRow, Place, RunReport, RunRow
+from sitegen.reports.shapes import ArchiveReport, IncidentRow, NoteView, Place, RunReport, RunRow
 from sitegen.reports.trajectories import CallView, TracesReport
 
 VERSION = 1
@@ -27,8 +27,9 @@ def run(report: RunReport) -> dict[str, object]:
     return run_row(report.row) | {
         "phases": [{"phase": str(p.phase), "segment": p.segment, "first": p.first, "last": p.last}
                    for p in report.phases],
-        "incidents": [incident(i) for i in report.incidents],
-        "muted": [incident(m.incident) | {"reason": m.reason} for m in report.muted],
+        "incidents": [incident(i, report.notes) for i in report.incidents],
+        "muted": [incident(m.incident, report.notes) | {"reason": m.reason} for m in report.muted],
+        "notes": [note(n) for n in report.notes],
         "verdicts": {v.rule: str(v.outcome) for v in report.verdicts},
         "missing": {v.rule: list(v.missing) for v in report.verdicts if v.missing},
         "generations": [asdict(dumped) for dumped in report.run.generations],
@@ -80,8 +81,20 @@ def run_row(row: RunRow) -> dict[str, object]:
     }
 
 
-def incident(found: Incident) -> dict[str, object]:
-    """An incident with its advice."""
+def note(found: NoteView) -> dict[str, object]:
+    """What a person wrote; `incident` is null for a note on the run."""
+    return {
+        "incident": found.anchor or None,
+        "path": found.path,
+        "text": found.text,
+        "fixed_by": None if found.fixed is None else found.fixed.run,
+        "changed": [] if found.fixed is None else [asdict(row) for row in found.fixed.differing],
+    }
+
+
+def incident(found: Incident, notes: Iterable[NoteView] = ()) -> dict[str, object]:
+    """An incident with its advice, and whether one of `notes` explains it."""
+    mine = [each for each in notes if each.anchor == found.anchor]
     return {
         "id": found.id,
         "rule": found.rule,
@@ -97,6 +110,8 @@ def incident(found: Incident) -> dict[str, object]:
         "message": found.message,
         "causes": list(found.causes),
         "advice": list(found.advice),
+        "explained": bool(mine),
+        "fixed_by": next((each.fixed.run for each in mine if each.fixed is not None), None),
     }
 
 
@@ -118,6 +133,8 @@ def incident_row(row: IncidentRow, similar: Sequence[str] = ()) -> dict[str, obj
         "algorithm": row.algorithm,
         "project": row.project,
         "similar": list(similar),
+        "explained": row.explained,
+        "fixed_by": row.fixed_by,
     }
 
 

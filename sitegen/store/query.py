@@ -54,6 +54,7 @@ INCIDENTS: Columns = (
     ("threshold", REAL),
     ("title", TEXT),
     ("message", TEXT),
+    ("explained", FLAG),
 )
 VERDICTS: Columns = (("run", TEXT), ("rule", TEXT), ("verdict", TEXT), ("missing", TEXT), ("reason", TEXT))
 CONFIG: Columns = (("run", TEXT), ("key", TEXT), ("value", TEXT))
@@ -180,16 +181,22 @@ class Question:
                 for one in each.verdicts
             )
             return table(VERDICTS, rows)
+        explained = {run.id: frozenset(note.anchor for note in run.written) for run in self._found}
         return table(
-            INCIDENTS, (_incident(each, place) for each in found for place in range(len(each.incidents)))
+            INCIDENTS,
+            (
+                _incident(each, place, explained[each.run])
+                for each in found
+                for place in range(len(each.incidents))
+            ),
         )
 
 
-def _incident(findings: Findings, place: int) -> Row:
+def _incident(findings: Findings, place: int, explained: frozenset[str]) -> Row:
     one = findings.incidents[place]
     return (
         *(one.run, one.segment, one.id, one.rule, one.severity.word, one.first, one.last, one.open),
-        *(one.metric, one.value, one.threshold, one.title, one.message),
+        *(one.metric, one.value, one.threshold, one.title, one.message, one.anchor in explained),
     )
 
 

@@ -47,6 +47,9 @@ def runs(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "train.log").write_text(log())
     (folder / "run.toml").write_text('title = "First"\nnotes = "a note"\ntags = ["x"]\n' + TOML)
+    (folder / "incidents").mkdir()
+    (folder / "notes.md").write_text(f"With {SECRET} it fails.\n\nfixed by: nobody-yet\n")
+    (folder / "incidents" / "LOG-09-1.md").write_text("About an incident that is not there.\n")
     (folder / "rollout").mkdir()
     (folder / "rollout" / "3.jsonl").write_text(
         json.dumps({"input": "q", "output": "a", "score": 0.5, "step": 3, "gts": "a"}) + "\n"

@@ -109,10 +109,15 @@ class Stage:
     # --- files -----------------------------------------------------------------------------
 
     def leave(self, runs: Path) -> None:
-        """Write the run's folder anew."""
+        """Write the run's folder anew; notes by people stay."""
         scenario, folder = self.scenario, runs / self.scenario.name
-        if folder.exists():
-            shutil.rmtree(folder)
+        for old in folder.iterdir() if folder.exists() else ():
+            if old.name in ("notes.md", "incidents"):
+                continue
+            if old.is_dir():
+                shutil.rmtree(old)
+            else:
+                old.unlink()
         for kind in scenario.files:
             name, _, packed = kind.partition(".")
             if self.seed_log is not None and name == "seed":
