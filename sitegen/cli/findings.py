@@ -17,6 +17,7 @@ from sitegen.reports.shapes import RunReport
 from sitegen.site import api
 
 Part = str | tuple[str, str]
+_NAMED = 6  # places of incidents alike that a line names
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def text(reports: Sequence[RunReport]) -> Lines:
     """A verdict per run, a line per finding and one for what could not be read or checked."""
     parts: list[tuple[Part, ...]] = []
     for report in reports:
-        parts += [*_text_head(report), *(_text_incident(incident) for incident in report.incidents)]
+        parts += [*_text_head(report), *map(_text_incidents, _alike(report.incidents))]
         parts += [_text_muted(muted) for muted in report.muted]
         parts += [_text_problem(problem) for problem in report.problems if problem.kind != "redacted"]
         parts.append(("",))
@@ -48,10 +49,33 @@ def _text_head(report: RunReport) -> list[tuple[Part, ...]]:
     return [head, (f"  {report.sentence}",)] if report.sentence else [head]
 
 
-def _text_incident(incident: Incident) -> tuple[Part, ...]:
-    word = incident.severity.word
-    advice = f" → {incident.advice[0]}" if incident.advice else ""
-    return ("  ", (f"{word:<9}", word), f" {incident.rule}  {_where(incident)}: {incident.message}{advice}")
+def _alike(incidents: Sequence[Incident]) -> list[tuple[Incident, ...]]:
+    """Incidents of one rule and severity together, from three on; in the order of the first."""
+    groups: dict[tuple[str, int], list[Incident]] = {}
+    for one in incidents:
+        groups.setdefault((one.rule, one.severity), []).append(one)
+    return [
+        part
+        for group in groups.values()
+        for part in ([tuple(group)] if len(group) > 2 else [(one,) for one in group])
+    ]
+
+
+def _text_incidents(alike: Sequence[Incident]) -> tuple[Part, ...]:
+    """The one that is furthest beyond its limit, and where the others are."""
+    worst = max(alike, key=_beyond)
+    word = worst.severity.word
+    advice = f" → {worst.advice[0]}" if worst.advice else ""
+    others = [_where(one) for one in alike if one is not worst]
+    shown = ", ".join(dict.fromkeys(others[:_NAMED]))
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    also = f" (also {len(others)} times, at {shown}{more})" if others else ""
+    return ("  ", (f"{word:<9}", word), f" {worst.rule}  {_where(worst)}: {worst.message}{also}{advice}")
+
+
+def _beyond(incident: Incident) -> float:
+    value, threshold = incident.value, incident.threshold
+    return abs(value / threshold) if value is not None and threshold else 0.0
 
 
 def _text_muted(muted: Muted) -> tuple[Part, ...]:

@@ -16,6 +16,9 @@ from sitegen.pages import advice, evidence, figures, notes, samples, traces, wor
 from sitegen.pages import render as rendering
 from sitegen.reports.shapes import RunReport
 
+_TOGETHER = 10  # steps within which incidents of a rule are one event; more in a long run
+_SHARE = 0.03  # of the steps of a run
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -25,6 +28,16 @@ class Change:
     before: str | None
     after: str | None
     unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """An incident that is told in a line of another one's card."""
+
+    anchor: str
+    when: str
+    message: str
+    first: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,7 @@ class Card:
     traces: traces.Link | None = None  # where to read what an agent did then
     first: int | None = None  # step of the onset
     notes: tuple[notes.Note, ...] = ()  # by people
+    also: tuple[Brief, ...] = ()  # incidents alike: of the same event, or remarks of the same rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +117,7 @@ class Happened:
     counts: tuple[tuple[str, str], ...]  # (severity word, "2 errors"), worst first
     cards: tuple[Card, ...]
     remarks: tuple[Card, ...]
+    n_remarks: int  # with those that share a card
     remarked: str  # "GRD-01 Gradient spike (4), LOG-03 Step gap"
     muted: tuple[Card, ...]
     hushed: str  # the rules of `muted`, as in `remarked`
@@ -115,10 +130,14 @@ def happened(report: RunReport, within: charts.Frame | None) -> Happened:
     found = Counter(incident.severity.word for incident in report.incidents)
     serious = [one for one in report.incidents if one.severity > Severity.INFO]
     remarks = [one for one in report.incidents if one.severity == Severity.INFO]
+    noted = frozenset(one.anchor for one in report.notes)
     return Happened(
         counts=tuple((word, words.severity(word, n)) for word, n in words.worst(found)),
-        cards=_told_once(card(one, report, within) for one in serious),
-        remarks=_told_once(card(one, report, within, drawn=False) for one in remarks),
+        cards=_told_once(_with(card(group[0], report, within), group[1:]) for group in _events(serious, noted)),
+        remarks=_told_once(
+            _with(card(group[0], report, within, drawn=False), group[1:]) for group in _by_rule(remarks, noted)
+        ),
+        n_remarks=len(remarks),
         remarked=_list(remarks),
         muted=_told_once(
             replace(card(one.incident, report, within, drawn=False), muted=one.reason) for one in report.muted
@@ -148,6 +167,44 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         first=incident.first,
         notes=notes.of_incident(report, incident.anchor, rendering.root(f"runs/{report.run.id}/")),
     )
+
+
+def _with(one: Card, rest: Sequence[Incident]) -> Card:
+    briefs = (Brief(each.anchor, _when(each), _closed(each.message), each.first) for each in rest)
+    return replace(one, also=tuple(briefs))
+
+
+def _events(incidents: Sequence[Incident], noted: frozenset[str]) -> list[list[Incident]]:
+    """Incidents of one rule and severity that began together, such as one per data set, from three on.
+
+    One that somebody has written a note on (`noted`, anchors) keeps a card of its own.
+    """
+    reach = max(_TOGETHER, _SHARE * max((one.last or 0 for one in incidents), default=0))
+    groups: list[list[Incident]] = []
+    for one in incidents:
+        for group in groups:
+            if _same_event(group[0], one, reach) and noted.isdisjoint((group[0].anchor, one.anchor)):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return [part for group in groups for part in ([group] if len(group) > 2 else [[one] for one in group])]
+
+
+def _same_event(one: Incident, other: Incident, reach: float) -> bool:
+    if (one.rule, one.severity, one.segment) != (other.rule, other.severity, other.segment):
+        return False
+    if one.first is None or other.first is None:
+        return one.first is other.first
+    return abs(one.first - other.first) <= reach
+
+
+def _by_rule(remarks: Sequence[Incident], noted: frozenset[str]) -> list[list[Incident]]:
+    """Remarks of one rule together, in the order of the first; those with a note apart."""
+    groups: dict[str, list[Incident]] = {}
+    for one in remarks:
+        groups.setdefault(one.anchor if one.anchor in noted else one.rule, []).append(one)
+    return list(groups.values())
 
 
 def _told_once(cards: Iterable[Card]) -> tuple[Card, ...]:

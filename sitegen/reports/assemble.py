@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sitegen.model import Findings, LogLine, Rule, Run, Series
-from sitegen.reports import rows, status, timing, validation, verdict, views
+from sitegen.reports import crash, rows, status, timing, validation, verdict, views
 from sitegen.reports.case import Case
 from sitegen.reports.curves import Curves, in_units
 from sitegen.reports.shapes import RunReport, RunRow
@@ -46,7 +46,10 @@ def _report(
         headline=headline,
         sentence=verdict.sentence(case),
         phases=findings.phases,
-        incidents=worst_first(findings.incidents, status.ending(run, findings.incidents)),
+        incidents=tuple(
+            crash.advised(one, case.log_lines)
+            for one in worst_first(findings.incidents, status.ending(run, findings.incidents))
+        ),
         verdicts=findings.verdicts,
         metrics=views.metric_views(curves, case.validation),
         validation=case.validation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sitegen.language import t
 from sitegen.model import Incident, LogLine
@@ -31,6 +32,16 @@ _STAGES = (  # calls of the trainer that a reader knows, inner ones first
     "init_model",
     "_validate",
 )
+#: A setting that only advice on one of these calls names, in any language.
+_ABOUT = {
+    "generate_sequences": "rollout.gpu_memory_utilization",
+    "_validate": "rollout.gpu_memory_utilization",
+    "update_actor": "actor.ppo_micro_batch_size_per_gpu",
+    "update_critic": "actor.ppo_micro_batch_size_per_gpu",
+    "compute_ref_log_prob": "log_prob_micro_batch_size_per_gpu",
+    "compute_log_prob": "log_prob_micro_batch_size_per_gpu",
+}
+_AT_EXIT = re.compile(r"((?:[\w.]+\.)?(?:\w*Error|\w*Exception))\b")
 _STAGE = re.compile(rf"\b(?:\w*_)?({'|'.join(_STAGES)})\b")
 _NAMES_ERROR = re.compile(r"Error|Exception|out of memory|timeout", re.IGNORECASE)
 _LONGEST = 220
@@ -54,6 +65,24 @@ def quote(incident: Incident, log_lines: Sequence[LogLine]) -> str:
         return clipped(incident.message, 240)
     said = clipped(_telling(line.text), _LONGEST)
     return t("{place} says: {text}", place=f"{line.path}:{line.line}", text=said)
+
+
+def last_words(log_lines: Sequence[LogLine], last_step: int | None) -> str:
+    """`in the debugger (Pdb)`, `BrokenPipeError at exit`: what a log that ends early does say."""
+    said = [line for line in log_lines if line.level == "info" and line.step == last_step]
+    if said and "(Pdb)" in said[-1].text:
+        return t("in the debugger (Pdb)")
+    error = _AT_EXIT.match(next((line.text for line in reversed(said) if line.kind == "traceback"), ""))
+    return t("{error} at exit", error=error[1]) if error else ""
+
+
+def advised(incident: Incident, log_lines: Sequence[LogLine]) -> Incident:
+    """The incident with the advice first that is about the call which failed."""
+    stage = _stage([*incident.evidence.lines, *_near(incident.evidence.lines, log_lines)])
+    about = _ABOUT.get(stage)
+    if about is None or not incident.rule.startswith("RUN-"):
+        return incident
+    return replace(incident, advice=tuple(sorted(incident.advice, key=lambda one: about not in one)))
 
 
 def _error(lines: Sequence[LogLine]) -> str:

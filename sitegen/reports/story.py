@@ -40,7 +40,24 @@ def tell(incidents: Sequence[Incident]) -> Story | None:
     event = sorted((one for one in serious if _together(one, main, reach)), key=_order)
     along = tuple(one for one in event if one is not main)
     others = tuple(sorted((one for one in serious if one not in event), key=_order))
-    return Story(main, event[0], along, others)
+    return Story(main, _root(event, main), along, others)
+
+
+def _root(event: Sequence[Incident], main: Incident) -> Incident:
+    """The earliest of an event; where it grew into something worse of the same metric, that.
+
+    A spike of the gradient two steps before its explosion is how the explosion begins, not its cause.
+    """
+    first = event[0]
+    same = [one for one in event if _alike(one, first)]
+    return max(same, key=lambda one: (one.severity, one is main, -_order(one)[0]), default=first)
+
+
+def _alike(one: Incident, other: Incident) -> bool:
+    """Whether two incidents are about one metric, told by rules of one group."""
+    if one.metric is None or one.metric != other.metric:
+        return False
+    return one.rule.partition("-")[0] == other.rule.partition("-")[0]
 
 
 def first_serious(incidents: Sequence[Incident]) -> Incident | None:

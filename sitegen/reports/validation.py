@@ -87,12 +87,20 @@ def best(curves: Curves, seen: Iterable[ValidationView]) -> Best | None:
     """
     headline = _headline(seen)
     if headline is not None:
-        return Best(headline.dataset, headline.name, headline.best, headline.best_step, True)
+        return Best(_label(headline), headline.name, headline.best, headline.best_step, True)
     for key, label in (("score", t("training score")), ("rewards", t("training reward"))):
         found = _best_window(curves, key, label)
         if found is not None:
             return found
     return None
+
+
+def _label(view: ValidationView) -> str:
+    """The data set; with the statistic where that is not the one verl calls its core."""
+    name = parse(view.name)
+    if name is None or name.core:
+        return view.dataset
+    return f"{view.dataset} ({name.variable}, {name.statistic} of {name.n})"
 
 
 def headline_view(seen: Iterable[ValidationView]) -> ValidationView | None:

@@ -15,6 +15,7 @@ from sitegen.reports.status import ending
 from sitegen.reports.story import Story, tell
 from sitegen.reports.words import clipped, count, joined, listed, lowered, opened, plural
 
+_LEAST = 5  # steps with which the first rules can judge
 _HACKING = "REW-03"
 _DEADLY = ("RUN-", "MEM-", "LEN-01", "GRD-04")  # what can end a process
 _STEP = re.compile(r"step(?:_| to )(\d+)")
@@ -58,16 +59,28 @@ def _crashed(case: Case) -> str:
 
 def _unfinished(case: Case) -> str:
     run = case.run
+    words = crash.last_words(case.log_lines, run.last_step)
+    if run.last_step is None and run.growing:
+        return t("Still running, no step logged yet")
     if run.last_step is None:
-        return t("Still running, no step logged yet") if run.growing else _resumed(case)
+        return _stopped(_resumed(case), words)
     at, of = count(run.last_step), count(run.planned_steps or 0)
     if run.growing and run.planned_steps:
         return t("Still running: as of step {step} of {planned}", step=at, planned=of)
     if run.growing:
         return t("Still running: as of step {step}", step=at)
+    if words and run.planned_steps:
+        return _stopped(t("Stopped at step {step} of {planned}", step=at, planned=of), words)
+    if words:
+        return _stopped(t("Stopped at step {step}", step=at), words)
     if run.planned_steps:
         return t("Stopped at step {step} of {planned} without a word", step=at, planned=of)
     return t("Stopped at step {step} without a word", step=at)
+
+
+def _stopped(where: str, words: str) -> str:
+    """`where` and what the log says last."""
+    return t("{stopped}; {words}", stopped=where, words=words) if words else where
 
 
 def _resumed(case: Case) -> str:
@@ -86,7 +99,9 @@ def _resumed(case: Case) -> str:
 def _healthy(case: Case) -> str:
     phases = case.findings.phases
     last = phases[-1] if phases else None
-    if last is None or case.run.steps < 5:
+    if _too_short(case):
+        return t("Too short to judge: {steps}", steps=plural(case.run.steps, "step"))
+    if last is None:
         return t("Nothing found in {steps}", steps=plural(case.run.steps, "step"))
     since, end = count(last.first), count(case.run.last_step or last.last)
     if last.phase == PhaseName.CONVERGED:
@@ -100,6 +115,11 @@ def _healthy(case: Case) -> str:
     if last.phase == PhaseName.DECLINE:
         return t("Nothing to act on, but past its peak since step {step}", step=since)
     return t("Healthy: still learning at step {step}", step=end)
+
+
+def _too_short(case: Case) -> bool:
+    """Whether hardly a rule had enough steps: that none fired says nothing then."""
+    return case.run.steps < _LEAST
 
 
 def _named(incident: Incident) -> str:
@@ -184,6 +204,11 @@ def _named_at(title: str, step: int | None) -> str:
 def _remarks(case: Case, story: Story | None) -> str:
     remarks = [one for one in case.findings.incidents if one.severity == Severity.INFO]
     if case.status == Status.HEALTHY:
+        if _too_short(case):
+            told = t("No rule fired, which says little")
+            return _closed(
+                t("{told}; {remarks}", told=told, remarks=plural(len(remarks), "remark")) if remarks else told
+            )
         if not remarks:
             return t("Nothing to act on.")
         return t("Nothing to act on; {remarks}.", remarks=plural(len(remarks), "remark"))

@@ -130,7 +130,7 @@
     const sign = document.createElement("span");
     sign.className = "sg-tag sg-later";
     sign.textContent = `began after step ${pinned}`;
-    card.querySelector(".sg-incident-head").append(" ", sign);
+    (card.querySelector(".sg-incident-head") || card).append(" ", sign);
   };
 
   const pin = () => {

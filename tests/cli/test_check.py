@@ -130,3 +130,18 @@ def test_settings_of_a_site_without_a_page_of_its_own_are_heard(sitegen: Sitegen
     Path("mkdocs.yml").write_text("site_name: t\nplugins:\n  - sitegen:\n      mutet: [RUN-01]\n")
     answer = sitegen("check", runs / "bad")
     assert answer.status == 2 and "unknown key 'mutet'. Did you mean 'muted'?" in answer.err
+
+
+def test_incidents_alike_take_one_line() -> None:
+    spikes = [
+        made.incident("GRD-01", "info", first=at, id=f"demo/GRD-01-{n}", value=float(n))
+        for n, at in enumerate((20, 40, 60), start=1)
+    ]
+    two = [made.incident("KL-05", "error", first=at, id=f"demo/KL-05-{at}") for at in (30, 80)]
+    report = assemble.report(made.run(), made.findings(*spikes, *two), {}, (), [])
+    text = findings.text([report]).plain().decode()
+    assert text.count("GRD-01") == 1 and text.count("KL-05") == 2
+    assert (
+        "GRD-01  steps 60-70: Gradient norm 5.0 exceeds 1.0 (also 2 times, at steps 20-30, steps 40-50)"
+        in text
+    )

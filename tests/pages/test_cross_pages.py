@@ -130,6 +130,27 @@ def test_a_row_carries_what_it_is_filtered_and_sorted_by(report: ArchiveReport) 
     assert f'data-v="{report.runs[2].best.value}"' in row  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("steps", "last", "planned", "says"),
+    [
+        (17, 399, None, "17 to step 399"),
+        (17, 399, 400, "17 to step 399 of 400"),
+        (106, 105, 106, "106 of 106"),
+        (100, 100, 100, "100"),
+        (20, 200, 200, "20 to step 200"),
+    ],
+)
+def test_steps_are_counted_and_the_last_one_is_named_where_it_is_another(
+    report: ArchiveReport, steps: int, last: int, planned: int | None, says: str
+) -> None:
+    row = replace(
+        report.runs[0], steps=steps, last_step=last, planned_steps=planned, best=None, gpu_hours=None
+    )
+    html = runs.page(replace(report, runs=(row,)), RENDER).html
+    (cell,) = re.findall(rf'<td class="sg-num" data-v="{steps}">(.*?)</td>', html)
+    assert " ".join(re.sub("<[^>]+>", " ", cell).split()) == says
+
+
 def test_a_run_without_steps_model_or_score_has_dashes_not_zeros(report: ArchiveReport) -> None:
     bare = replace(report.runs[3], model=None, algorithm=None, best=None, spark=(), gpu_hours=None)
     html = runs.page(replace(report, runs=(bare,)), RENDER).html

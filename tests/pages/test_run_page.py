@@ -299,3 +299,36 @@ def test_a_run_too_long_for_the_rules_says_how_they_looked_at_it() -> None:
 @pytest.mark.parametrize("name", EVERY)
 def test_a_search_reads_a_fact_and_its_value_as_two_words(name: str) -> None:
     assert "</dt><dd" not in rendered.made(name).html
+
+
+def test_incidents_of_one_event_share_a_card() -> None:
+    base = made_runs.sick()
+    drops = tuple(
+        replace(
+            base.incidents[0],
+            id=f"{base.run.id}/VAL-02-{n}",
+            rule="VAL-02",
+            first=400 + n,
+            message=f"set {n} fell",
+        )
+        for n in (1, 2, 3)
+    )
+    found = Outline(rendered.page(replace(base, incidents=drops)).html)
+    assert found.tags.count("article") == 1
+    assert [one for one in found.ids if one.startswith("VAL-02-")] == [
+        "VAL-02-1",
+        "VAL-02-1-title",
+        "VAL-02-2",
+        "VAL-02-3",
+    ]
+    assert "set 2 fell." in found.text and "set 3 fell." in found.text
+
+
+def test_two_incidents_or_far_apart_ones_have_cards_of_their_own() -> None:
+    base = made_runs.sick()
+    apart = tuple(
+        replace(base.incidents[0], id=f"{base.run.id}/REW-03-{n}", first=200 * n) for n in (1, 2, 3)
+    )
+    assert Outline(rendered.page(replace(base, incidents=apart)).html).tags.count("article") == 3
+    two = tuple(replace(base.incidents[0], id=f"{base.run.id}/REW-03-{n}") for n in (1, 2))
+    assert Outline(rendered.page(replace(base, incidents=two)).html).tags.count("article") == 2

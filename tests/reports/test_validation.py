@@ -104,3 +104,11 @@ def test_of_one_metric_under_two_names_the_fuller_series_is_the_run() -> None:
         curves(**{"test_score/gsm8k": [0.1, NAN, 0.5], "val/test_score/gsm8k": [0.1, 0.6, 0.5]}), found
     )
     assert told is not None and told.value == 0.6
+
+
+def test_a_score_that_is_not_the_core_one_says_what_it_is() -> None:
+    lost = curves(
+        **{"val-aux/aime/reward/mean@16": [-0.7, -0.6], "val-aux/aime/reward/best@16/mean": [0.1, 0.2]}
+    )
+    told = validation.best(lost, validation.views(lost))
+    assert told is not None and (told.label, told.value) == ("aime (reward, mean of 16)", -0.6)

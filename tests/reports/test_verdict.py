@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sitegen.model import Findings, Run
+from sitegen.model import Findings, Run, Severity
 from sitegen.reports import status, validation, verdict
 from sitegen.reports.case import Case
 from sitegen.reports.curves import Curves
@@ -117,7 +118,8 @@ def test_a_healthy_run_says_so_as_plainly(phase: str, expected: str) -> None:
 
 def test_three_steps_are_not_called_healthy() -> None:
     told = case(findings(phases=[("warmup", 1, 3)]), run(steps=3, last_step=3, planned_steps=3))
-    assert verdict.headline(told) == "Nothing found in 3 steps"
+    assert verdict.headline(told) == "Too short to judge: 3 steps"
+    assert verdict.sentence(told) == "No rule fired, which says little."
 
 
 def test_what_could_not_be_checked_is_said() -> None:
@@ -236,3 +238,43 @@ def test_suspected_reward_hacking_is_named_before_what_else_happened() -> None:
         incident("REW-03", "error", first=80, title="Reward hacking signature (training signals)"),
     )
     assert "Also reward hacking suspected at step 80, and 1 more." in verdict.sentence(case(findings(*found)))
+
+
+def test_a_spike_that_grows_into_an_explosion_is_not_its_cause() -> None:
+    spike = incident("GRD-01", "error", first=36, title="Gradient spike")
+    explosion = incident("GRD-02", "error", first=38, open=True, title="Gradient explosion")
+    assert "First sign" not in verdict.sentence(case(findings(spike, explosion)))
+
+
+def test_what_the_first_sign_grew_into_is_named_as_the_root() -> None:
+    spike = incident("GRD-01", "warning", first=36, title="Gradient spike")
+    explosion = incident("GRD-02", "error", first=38, title="Gradient explosion")
+    sentence = verdict.sentence(
+        case(findings(spike, explosion, replace(HACKING, severity=Severity.CRITICAL)))
+    )
+    assert "First sign at step 38: gradient explosion (suspected root)." in sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "ends"),
+    [
+        ("info", "(Pdb)", " of 500; in the debugger (Pdb)"),
+        ("traceback", "BrokenPipeError: [Errno 32] Broken pipe", " of 500; BrokenPipeError at exit"),
+        ("checkpoint_saved", "Saved model to step 100", " of 500 without a word"),
+    ],
+)
+def test_a_run_that_stopped_says_what_its_log_says_last(kind: str, text: str, ends: str) -> None:
+    lines = (line(kind, text, step=100, level="info"),)
+    facts = run(finished=False, planned_steps=500)
+    assert verdict.headline(case(findings(), facts, lines=lines)) == f"Stopped at step 100{ends}"
+
+
+def test_nothing_to_train_and_then_the_debugger() -> None:
+    lines = (
+        line("resumed", "Setting global step to 105", 5, level="info"),
+        line("info", "(Pdb)", 9, level="info"),
+    )
+    facts = run(finished=False, steps=0, first_step=None, last_step=None, planned_steps=105)
+    assert verdict.headline(case(findings(), facts, lines=lines)) == (
+        "No training step was logged: resumed at step 105 of 105; in the debugger (Pdb)"
+    )
