@@ -133,9 +133,12 @@ def happened(report: RunReport, within: charts.Frame | None) -> Happened:
     noted = frozenset(one.anchor for one in report.notes)
     return Happened(
         counts=tuple((word, words.severity(word, n)) for word, n in words.worst(found)),
-        cards=_told_once(_with(card(group[0], report, within), group[1:]) for group in _events(serious, noted)),
+        cards=_told_once(
+            _with(card(group[0], report, within), group[1:]) for group in _events(serious, noted)
+        ),
         remarks=_told_once(
-            _with(card(group[0], report, within, drawn=False), group[1:]) for group in _by_rule(remarks, noted)
+            _with(card(group[0], report, within, drawn=False), group[1:])
+            for group in _by_rule(remarks, noted)
         ),
         n_remarks=len(remarks),
         remarked=_list(remarks),
