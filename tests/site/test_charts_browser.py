@@ -533,6 +533,19 @@ def test_charts_fit_and_live_on_every_screen(browser: Browser, origin: str, widt
     context.close()
 
 
+def test_a_finger_moves_the_cursor(browser: Browser, origin: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    tab = Tab(context.new_page(), origin)
+    figure = tab.open("long", "?zoom=100..140").chart(KL)
+    box = figure.locator(".u-over").bounding_box()
+    assert box
+    tab.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + 30)
+    step, _ = tab.told(figure)
+    assert 118 <= step <= 122
+    assert tab.noise == []
+    context.close()
+
+
 def test_the_colours_follow_the_scheme(tab: Tab) -> None:
     tab.open("long").chart(SCORE)
     before = tab.page.evaluate("sitegen.charts.page.colours.text")

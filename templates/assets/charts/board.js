@@ -68,13 +68,26 @@
         const steps = target.dataset.sgWindow && target.dataset.sgWindow.split(",").map(Number);
         const k = this.byId.get(target.dataset.sgChart), values = await this.ready(k);
         if (this.alive.has(target)) return;
-        const made = new charts.Chart(this, target, k, { window: steps || null, values });
+        const made = this.raise(target, k, { window: steps || null, values });
+        if (!made) return;
         this.alive.set(target, made);
         if (this.touched) made.sharpen();
         if (this.cursor !== null) made.show(this.cursor, false);
       } else if (!isIntersecting && chart && (!box.width || Math.abs(box.top) > FAR) && chart !== this.here) {
         chart.destroy();
         this.alive.delete(target);
+      }
+    }
+
+    /* A chart over its drawing; where that fails the drawing stays. */
+    raise(figure, k, how) {
+      try {
+        return new charts.Chart(this, figure, k, how);
+      } catch (fault) {
+        figure.classList.remove("sg-alive");
+        figure.querySelectorAll(".sg-live").forEach((node) => node.remove());
+        document.documentElement.dataset.sgCharts = `still: ${fault.message}`;
+        return null;
       }
     }
 

@@ -58,6 +58,7 @@
       const { over } = this.plot;
       let from = null;
       over.addEventListener("mousemove", (event) => this.pointed(event));
+      over.addEventListener("pointermove", (event) => event.pointerType === "touch" && this.pointed(event)); /* a finger across */
       over.addEventListener("mousedown", (event) => { from = event.clientX; });
       over.addEventListener("click", (event) => {
         if (event.target === over && from !== null && Math.abs(event.clientX - from) < 4 && event.detail === 1) {
