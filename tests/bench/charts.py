@@ -30,6 +30,7 @@ from .sites import build
 
 NAME = "charts"
 STEPS, METRICS, TIMES = 5000, 80, 5
+TEN = 10  # runs in a comparison
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -63,6 +64,7 @@ def run(bench: Bench) -> list[Result]:
         plain = _without_script(browser, f"{origin}runs/wide/")
         visits = [_visit(browser, f"{origin}runs/wide/") for _ in range(TIMES)]
         browser.close()
+    ten = _compared(bench)
     alive = statistics.median(one["alive"] for one in visits)
     told = f"{steps} steps x {METRICS} metrics"
     return [
@@ -73,6 +75,9 @@ def run(bench: Bench) -> list[Result]:
         ),
         Result("picture", small, "KB", None, "down", f"charts.bin; exact.bin {exact:.0f} KB"),
         Result("picture 40", _of_forty(bench), "KB", 60, "down", "charts.bin of 1 000 steps x 40 metrics"),
+        Result(
+            "compared", ten / 1000, "s", 1.5, "down", f"{TEN} runs of 1 000 steps x 40 metrics, to the curves"
+        ),
         Result("per run", _cost(bench), "ms", 5, "down", "processor, files of 300 steps x 60 metrics"),
     ]
 
@@ -94,6 +99,38 @@ def _of_forty(bench: Bench) -> float:
     """KB of the first file of a run of 1 000 steps and 40 metrics."""
     report = _report(bench, "forty", 1000, 40)
     return len(chart_data.files(report)[chart_data.MAIN]) / 1000
+
+
+def _compared(bench: Bench) -> float:
+    """Milliseconds from the click until ten runs lie over each other; the median."""
+    folder, ids = bench.folder / "charts-ten", [f"run-{k}" for k in range(TEN)]
+    for seed, name in enumerate(ids):
+        file = folder / name / "metrics.jsonl"
+        if file.is_file():
+            continue
+        file.parent.mkdir(parents=True)
+        with file.open("w") as out:
+            for step, data in inputs.records(seed, 1000):
+                out.write(json.dumps({"step": step, "data": dict(list(data.items())[:40])}) + "\n")
+    made = build(folder, bench.folder / "charts-ten-home", bench.folder / "charts-ten-site", fresh=True)
+    with _served(made.site) as origin, sync_playwright() as play:
+        path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
+        address = f"{origin}compare/?runs={','.join(ids)}"
+        taken = [_until(browser, address, "sitegen:compared") for _ in range(TIMES)]
+        browser.close()
+    return statistics.median(taken)
+
+
+def _until(browser: Browser, address: str, mark: str) -> float:
+    """Milliseconds from the start of the navigation to a mark of the page, without a cache."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_function(f"performance.getEntriesByName('{mark}').length", timeout=30_000)
+    found = page.evaluate(f"performance.getEntriesByName('{mark}')[0].startTime")
+    context.close()
+    return float(found)
 
 
 def _cost(bench: Bench) -> float:

@@ -357,3 +357,29 @@ def test_a_run_page_leads_to_its_seeds(tab: Tab) -> None:
     tab.page.get_by_role("link", name="mean and band of the seeds").click()
     expect(tab.page.locator(".sg-chosen > li")).to_have_count(3)
     assert tab.lines()[0]["seeds"] == 3
+
+
+def test_seeds_share_a_place_that_unfolds_and_is_chosen_as_one(tab: Tab) -> None:
+    page = tab.page
+    page.goto(f"{tab.origin}leaderboards/best-validation-gsm8k/")
+    row = page.locator("#board tbody tr", has_text="n = 3 seeds").first
+    expect(row).to_contain_text("lr 1e-6")
+    expect(row).to_contain_text("0.640")
+    expect(row).to_contain_text("± 0.025")  # t of 2 x 0.01 / sqrt(3)
+    row.locator("summary").click()
+    expect(row.locator("li a")).to_have_count(3)
+    row.get_by_role("checkbox").check()
+    expect(page.locator(".sg-chooser")).to_contain_text("3 runs")
+
+
+def test_a_project_is_reached_from_its_runs_and_its_sweep_sorts(tab: Tab) -> None:
+    page = tab.page
+    page.goto(f"{tab.origin}runs/{ONE}/")
+    page.locator(".sg-crumbs a", has_text="kin & <b>co</b>").click()
+    expect(page.locator("h1")).to_have_text("kin & <b>co</b>")
+    table = page.locator("#sweep-table")
+    expect(table.locator("thead")).to_contain_text("lr")
+    expect(table.locator("thead")).not_to_contain_text("experiment_name")
+    table.get_by_role("button", name="lr", exact=True).click()
+    table.get_by_role("button", name="lr", exact=True).click()
+    expect(table.locator("tbody tr").first).to_contain_text("5e-7")

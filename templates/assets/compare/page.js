@@ -118,6 +118,11 @@
       this.body.replaceChildren(...parts.filter(Boolean));
       if (!this.body.isConnected) this.root.querySelector(".sg-still").replaceWith(this.body);
       if (this.runs.length) this.alive();
+      else this.drawn();
+    }
+
+    /* All that was asked for is on the screen. */
+    drawn() {
       document.documentElement.dataset.sgCompared = "alive";
       performance.mark("sitegen:compared");
     }
@@ -246,6 +251,7 @@
       large.key = this.state.metric;
       await large.load();
       this.refresh();
+      this.drawn();
       if (large === this.large && this.runs.some((run) => run.data && run.data.header.exact)) {
         await large.load(true);
         this.refresh();
