@@ -40,6 +40,7 @@ from sitegen.model import (
     Verdict,
 )
 from sitegen.reports import Entry
+from sitegen.reports.projects import projects
 from sitegen.reports.shapes import (
     ArchiveReport,
     Best,
@@ -451,6 +452,7 @@ def _archive_report(reports: tuple[RunReport, ...]) -> ArchiveReport:
         else (),
         ignored=("notes/todo.docx", "weights/model.safetensors") if reports else (),
         now=NOW if reports else None,
+        projects=projects(report.run for report in reports),
         removed=(("gone-run", "2026-10-01", "Trained on a broken split."),) if reports else (),
     )
 

@@ -380,6 +380,6 @@ def test_a_project_is_reached_from_its_runs_and_its_sweep_sorts(tab: Tab) -> Non
     table = page.locator("#sweep-table")
     expect(table.locator("thead")).to_contain_text("lr")
     expect(table.locator("thead")).not_to_contain_text("experiment_name")
-    table.get_by_role("button", name="lr", exact=True).click()
-    table.get_by_role("button", name="lr", exact=True).click()
+    table.locator("thead button", has_text="lr").click()
+    table.locator("thead button", has_text="lr").click()
     expect(table.locator("tbody tr").first).to_contain_text("5e-7")
