@@ -58,6 +58,7 @@ class Config:
         previews: whether pages get a picture for links that unfold; None = where `site_url` is known, since
             such links name the picture in full.
         language: code of the language that pages are in; a mkdocs.yml that says none follows its theme.
+        languages: codes of all languages that the site is built in; the others lie below `/<code>/`.
         group_seeds: whether runs that differ in the seed only share a place on leaderboards, with their mean.
         title: name of the site, from MkDocs' `site_name`.
         site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
@@ -75,6 +76,7 @@ class Config:
     previews: bool | None = None
     policy: bool = True
     language: str = ENGLISH
+    languages: tuple[str, ...] = ()
     group_seeds: bool = True
     title: str = "RL run archive"
     site_url: str = ""
@@ -83,6 +85,11 @@ class Config:
     def archive_home(self) -> Path:
         """The `.sitegen` folder of this site."""
         return self.home if self.home is not None else self.runs.absolute().parent / ".sitegen"
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Languages that the site is built in besides its own."""
+        return tuple(code for code in self.languages if code != self.language)
 
     @property
     def draws_previews(self) -> bool:
@@ -264,6 +271,11 @@ def _language(value: object, base: Path) -> str:
     return str(value)
 
 
+def _languages(value: object, base: Path) -> tuple[str, ...]:
+    items = value if isinstance(value, list | tuple) else [value]
+    return tuple(dict.fromkeys(_language(item, base) for item in items))
+
+
 _READERS = {
     "runs": _folder,
     "home": _folder,
@@ -277,6 +289,7 @@ _READERS = {
     "previews": _flag,
     "policy": _flag,
     "language": _language,
+    "languages": _languages,
     "group_seeds": _flag,
     "title": _text,
 }

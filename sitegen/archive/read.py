@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from sitegen.archive import manifest as store
 from sitegen.archive import runjson
 from sitegen.errors import ArchiveError, Problem
+from sitegen.language import ENGLISH, spoken
 from sitegen.metrics import glossary
 from sitegen.model import Floats, LogLine, Run, Series
 
@@ -21,13 +22,14 @@ from sitegen.model import Floats, LogLine, Run, Series
 class Archive:
     """The archive at `home`, as the last update left it. Another process gets it without what was read."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, language: str | None = None) -> None:
         self.home = home
+        self._language = spoken() if language is None else language  # what is cached is told in it
         self._folder = home / "archive"
         self._runs: dict[str, tuple[Run, dict[str, str]]] = {}
 
-    def __reduce__(self) -> tuple[type[Archive], tuple[Path]]:
-        return Archive, (self.home,)
+    def __reduce__(self) -> tuple[type[Archive], tuple[Path, str]]:
+        return Archive, (self.home, self._language)
 
     def runs(self) -> tuple[str, ...]:
         """Ids of all runs, sorted."""
@@ -141,7 +143,7 @@ class Archive:
     def prune(self, room: str, keys: Iterable[str]) -> None:
         """Remove all of a room's entries but those of `keys`."""
         kept = {self._cache_file(room, key).name for key in keys}
-        folder = self.home / "cache" / room
+        folder = self._room(room)
         for file in folder.iterdir() if folder.is_dir() else ():
             if file.name not in kept:
                 file.unlink(missing_ok=True)
@@ -152,7 +154,11 @@ class Archive:
 
     def _cache_file(self, room: str, key: str) -> Path:
         # A key may be a run id as long as a file name can be, with a suffix.
-        return self.home / "cache" / room / hashlib.sha256(key.encode()).hexdigest()[:40]
+        return self._room(room) / hashlib.sha256(key.encode()).hexdigest()[:40]
+
+    def _room(self, room: str) -> Path:
+        """A room per language, so that a site in two does not forget the one for the other."""
+        return self.home / "cache" / (room if self._language == ENGLISH else f"{room}.{self._language}")
 
     def _file(self, run: str, name: str) -> Path:
         file = self._folder / run / name

@@ -6,7 +6,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,8 @@ def _staged(config: MkDocsConfig, plugin: SitegenPlugin, staging: Path, target: 
     try:
         mkdocs_build(config)
         assert plugin.site is not None
+        for code in plugin.settings.others:
+            _in_language(code, config, plugin, staging / code)
         sites.publish(staging, target, plugin.site.files)
         return plugin.site
     except MkDocsException:
@@ -86,6 +88,21 @@ def _staged(config: MkDocsConfig, plugin: SitegenPlugin, staging: Path, target: 
         raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _in_language(code: str, own: MkDocsConfig, plugin: SitegenPlugin, folder: Path) -> None:
+    """The whole site once more in language `code`, into `folder`."""
+    config, other = _load(Path(own.config_file_path))
+    config.site_dir = str(folder)
+    config.site_url = f"{own.site_url.rstrip('/')}/{code}/" if own.site_url else own.site_url
+    other.settings = replace(plugin.settings, language=code)
+    other.progress, other.main = plugin.progress, plugin.settings.language
+    try:
+        mkdocs_build(config)
+    except MkDocsException:
+        plugin.failure = other.failure
+        raise
+    sites.Manifest.forget(folder)  # the list of the whole site names these files too
 
 
 def _site_dir(config_file: Path, config: MkDocsConfig) -> Path:

@@ -27,6 +27,7 @@ from sitegen import site as sites
 from sitegen.config import Config
 from sitegen.errors import ConfigError, SitegenError
 from sitegen.language import ENGLISH, LANGUAGES, speaking, t
+from sitegen.mkdocs_plugin import languages
 from sitegen.mkdocs_plugin.places import line_of
 from sitegen.model import Page
 
@@ -77,6 +78,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     progress: Callable[[str], None] | None = None
     site: sites.Site | None = None
     publishes = False  # `build` puts the files in place itself
+    main = ""  # language of the site's root, where this is another one below it
     _epoch: str | None = None
     failure: SitegenError | None = None  # MkDocs keeps the text of an exception only
 
@@ -99,7 +101,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Build the pages, put the theme override in place, keep other origins out."""
-        self.settings = replace(self.settings, language=self._language(config))
+        if not self.main:
+            self.settings = replace(self.settings, language=self._language(config))
         config.theme["language"] = self.settings.language
         title = self.settings.title if "title" in self.config else config.site_name
         try:
@@ -116,6 +119,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         self._epoch = os.environ.get(_EPOCH)
         os.environ[_EPOCH] = str(int(self.site.now or 0))  # MkDocs dates its sitemap with it
         _dress(config)
+        if self.settings.languages:
+            config.extra_javascript.append(languages.SCRIPT)
 
     def on_files(self, files: Files, config: MkDocsConfig) -> Files:
         """Add our pages, guides and assets; what the site itself brings wins."""
@@ -152,6 +157,9 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         else:
             own = str(page.meta.get("description") or "") or _first_words(page.content or "")
             page.meta["description"] = escape(unescape(own))
+        context["sitegen_languages"] = languages.links(
+            page.url, self.settings, self.main or self.settings.language
+        )
         context["sitegen_preview"] = self.site.preview(page.file.src_uri.removesuffix("index.md"))
         return context
 
@@ -186,7 +194,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     def _language(self, config: MkDocsConfig) -> str:
         """What the settings say, else the language of the theme where pages can speak it."""
         named = str(config.theme.get("language") or ENGLISH).split("-")[0]
-        return self.settings.language if "language" in self.config or named not in LANGUAGES else named
+        known = (*self.settings.languages, named if named in LANGUAGES else ENGLISH)
+        return self.settings.language if "language" in self.config else known[0]
 
     def _said(self, text: str) -> str:
         with speaking(self.settings.language):

@@ -43,6 +43,11 @@ class Manifest:
         found = (file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
         return cls(tuple(sorted(name for name in found if name not in (NAME, f"{NAME}.new"))))
 
+    @staticmethod
+    def forget(site: Path) -> None:
+        """Remove the list from `site`: a larger site holds it."""
+        (site / NAME).unlink(missing_ok=True)
+
     def write(self, site: Path) -> None:
         """Leave the list in `site` for the next build."""
         new = site / f"{NAME}.new"

@@ -65,7 +65,12 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def origin(built: mkdocs_plugin.Built) -> Iterator[str]:
     """Address of the built site, some folders below its origin."""
-    handler = functools.partial(Quiet, directory=str(built.folder))
+    yield from serving(built.folder)
+
+
+def serving(folder: Path) -> Iterator[str]:
+    """Serve `folder` some folders below an origin while the address is used."""
+    handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}{BELOW}"

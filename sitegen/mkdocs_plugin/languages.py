@@ -1,0 +1,39 @@
+"""A site in several languages: its own at the root, each other one whole below `/<code>/`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitegen.config import Config
+from sitegen.language import LANGUAGES
+
+SCRIPT = "assets/language.js"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A page in a language, as seen from the page that is shown."""
+
+    code: str
+    name: str
+    href: str
+    here: bool
+
+
+def links(url: str, settings: Config, main: str) -> tuple[Link, ...]:
+    """The page at `url`, below the root of its language, in every language; none for a site of one.
+
+    `main` is the language of the site's root.
+    """
+    if not settings.others:
+        return ()
+    own = settings.language
+    root = "../" * (url.count("/") + (own != main))
+    return tuple(
+        Link(code, LANGUAGES[code], f"{root}{_folder(code, main)}{url}" or "./", code == own)
+        for code in dict.fromkeys((main, *settings.languages))
+    )
+
+
+def _folder(code: str, main: str) -> str:
+    return "" if code == main else f"{code}/"

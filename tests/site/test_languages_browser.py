@@ -1,0 +1,99 @@
+"""A site in English and Chinese in a real browser: real runs, both languages, and the switch between them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from sitegen import mkdocs_plugin
+from tests.site import test_browser as shared
+from tests.site.test_browser import Tab
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site-browser")]
+browser, tab = shared.browser, shared.tab
+
+RUN = "runs/abacus-grpo-no-kl-lenient-checker/"
+PAGES = ("", RUN, "runs/", "incidents/", "rules/", "rules/KL-05/", "leaderboards/", "problems/")
+SETTINGS = """site_name: Runs
+docs_dir: docs
+theme: {name: material}
+plugins:
+  - sitegen: {languages: [en, zh], runs: runs, home: home, jobs: 1}
+"""
+# English that a Chinese page may hold: names and texts of logs, settings, and what stands in <code>.
+_SENTENCE = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}\b")
+
+
+@pytest.fixture(scope="module")
+def both(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
+    place = tmp_path_factory.mktemp("both")
+    for name in ("grpo-no-kl-lenient-checker", "grpo-baseline"):
+        shutil.copytree(repo / "runs" / "abacus" / name, place / "runs" / "abacus" / name)
+    (place / "docs").mkdir()
+    (place / "mkdocs.yml").write_text(SETTINGS, encoding="utf-8")
+    return mkdocs_plugin.build(place / "mkdocs.yml", out=place / "site")
+
+
+@pytest.fixture(scope="module")
+def origin(both: mkdocs_plugin.Built) -> Iterator[str]:
+    yield from shared.serving(both.folder)
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+@pytest.mark.parametrize("path", PAGES)
+def test_no_chinese_page_complains_or_is_wider_than_its_screen(tab: Tab, path: str, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    tab.page.goto(f"{tab.origin}zh/{path}")
+    assert tab.page.locator("html").get_attribute("lang") == "zh"
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.noise == []
+
+
+def test_the_first_screen_of_a_run_holds_no_english_sentence(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}zh/{RUN}")
+    for part in (".sg-verdict", ".sg-facts", ".sg-ribbon", "#what-happened", ".md-header"):
+        said = tab.page.locator(part).first.inner_text()
+        assert _SENTENCE.findall(said) == [], part
+    expect(tab.page.locator(".sg-status").first).to_have_text("失败")
+    expect(tab.page.locator(".sg-verdict")).to_contain_text("KL 突增（自第 108 步起）。")
+    expect(tab.page.locator(".sg-head + .sg-about")).to_contain_text("2026年10月13日")
+
+
+def test_the_switch_keeps_the_page_the_query_and_the_place(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}{RUN}?axis=time#KL-05-1")
+    tab.page.locator(".sg-language").click()
+    tab.page.wait_for_url(f"{tab.origin}zh/{RUN}?axis=time#KL-05-1")
+    expect(tab.page.locator(".sg-language")).to_have_text("English")
+    tab.page.locator(".sg-language").click()
+    tab.page.wait_for_url(f"{tab.origin}{RUN}?axis=time#KL-05-1")
+    assert tab.noise == []
+
+
+def test_each_language_names_the_page_in_the_other(tab: Tab) -> None:
+    for start in ("", "zh/"):
+        tab.page.goto(f"{tab.origin}{start}rules/KL-05/")
+        found = tab.page.locator("link[hreflang]").evaluate_all(
+            "all => all.map(one => [one.hreflang, one.href])"
+        )
+        assert found == [["en", f"{tab.origin}rules/KL-05/"], ["zh", f"{tab.origin}zh/rules/KL-05/"]]
+
+
+def test_search_of_a_language_finds_pages_of_it(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}zh/")
+    tab.page.keyboard.press("/")
+    tab.page.keyboard.type("梯度爆炸")
+    first = tab.page.locator("dialog a").first
+    expect(first).to_be_visible()
+    assert "/zh/" in (first.get_attribute("href") or first.evaluate("one => one.href"))
+
+
+def test_a_site_of_one_language_has_no_switch(built: mkdocs_plugin.Built) -> None:
+    html = (built.folder / "index.html").read_text(encoding="utf-8")
+    assert "sg-language" not in html
+    assert "hreflang" not in html
+    assert '<html lang="en"' in html
