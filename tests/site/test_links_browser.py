@@ -154,6 +154,7 @@ def test_the_badges_show_and_their_markdown_names_this_site(run: Tab) -> None:
     box.scroll_into_view_if_needed()
     assert box.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 50
     box.get_by_role("button", name="Copy").click()
+    expect(box.get_by_role("button", name="Copied")).to_be_visible()
     address = f"{run.origin}badges/math-002.svg"
     assert clipboard(run) == f"[![status of math-002]({address})]({run.origin}runs/math-002/)"
 
