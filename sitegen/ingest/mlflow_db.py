@@ -48,7 +48,7 @@ def holds(source: Source) -> bool:
     try:
         with sqlite.opened(source) as connection:
             known = all(sqlite.columns(connection, table) for table in _NEEDED)
-            return known and next(_parts(connection), None) is not None
+            return known and next(_parts(connection, source), None) is not None
     except sqlite3.OperationalError:
         return True  # the tables are there, with other columns: `read` tells
     except sqlite3.Error:
@@ -59,12 +59,12 @@ def parts(source: Source) -> tuple[Part, ...]:
     """Runs by the time they began; values whose run is gone are a part of their own."""
     try:
         with sqlite.opened(source) as connection:
-            return tuple(_parts(connection))
+            return tuple(_parts(connection, source))
     except (sqlite3.Error, SourceRefused, OSError):
         return ()
 
 
-def _parts(connection: sqlite3.Connection) -> Iterator[Part]:
+def _parts(connection: sqlite3.Connection, source: Source) -> Iterator[Part]:
     has = sqlite.columns(connection, "runs")
     name = "name" if "name" in has else "''"
     group = "experiment_id" if "experiment_id" in has else "0"
@@ -79,7 +79,7 @@ def _parts(connection: sqlite3.Connection) -> Iterator[Part]:
     for (run,) in connection.execute("SELECT DISTINCT run_uuid FROM metrics ORDER BY run_uuid"):
         if str(run) not in known:
             yield Part(str(run), "")
-    yield from mlflow_tracedb.parts(connection)
+    yield from mlflow_tracedb.parts(connection, source)
 
 
 def digest(source: Source) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
@@ -33,14 +33,13 @@ def folders(path: str) -> tuple[str, ...]:
     return tuple(f"{above}/{store}/*/traces/" if above else f"{store}/*/traces/" for store in STORES)
 
 
-def parts(connection: sqlite3.Connection) -> Iterator[Part]:
+def parts(connection: sqlite3.Connection, source: Source) -> Iterator[Part]:
     """Traces of each experiment and run name. `called` is what the run of that name is called."""
     listed = _listed(connection)
-    if not listed:
-        return
-    for group, name in connection.execute(
-        f"SELECT DISTINCT grp, called FROM ({listed}) ORDER BY 1, 2"  # noqa: S608 - ours
-    ):
+    asked = f"SELECT DISTINCT grp, called FROM ({listed})"  # noqa: S608 - ours
+    groups = [(group, name) for group, name in connection.execute(asked)] if listed else []
+    groups += [(group, name) for _, group, name in _unlisted(connection, _files(source), listed)]
+    for group, name in sorted(set(groups), key=lambda each: (str(each[0]), str(each[1]))):
         yield Part(
             f"{PREFIX}{group}-{name}" if name else f"{PREFIX}{group}", f"{group}/{name}" if name else ""
         )
@@ -81,6 +80,40 @@ def _listed(connection: sqlite3.Connection) -> str:
 
 
 _TEXT = "''"
+
+
+def _files(source: Source) -> dict[str, Source]:
+    """Files of spans beside the database, by trace."""
+    found = ((each.path.split("/"), each) for each in source.members)
+    return {
+        way[-3]: Source(each.path, each.file, each.size)
+        for way, each in found
+        if len(way) > 4 and way[-4] == "traces" and way[-2:] == ["artifacts", "traces.json"]
+    }
+
+
+def _unlisted(
+    connection: sqlite3.Connection, files: Mapping[str, Source], listed: str
+) -> list[tuple[str, object, str]]:
+    """(id, experiment, name of its only run) of traces of which the database says nothing."""
+    if not files:
+        return []
+    asked = f"SELECT id FROM ({listed})"  # noqa: S608 - ours
+    known = {str(id) for (id,) in connection.execute(asked)} if listed else set()
+    found: list[tuple[str, object, str]] = []
+    for id in sorted(files.keys() - known):
+        group = files[id].path.split("/")[-5] if files[id].path.count("/") > 3 else ""
+        found.append((id, int(group) if group.isdigit() else group, _only_run(connection, group)))
+    return found
+
+
+def _only_run(connection: sqlite3.Connection, group: str) -> str:
+    """The name that all runs of an experiment share; "" where they have none or several."""
+    if not {"name", "experiment_id"} <= sqlite.columns(connection, "runs"):
+        return ""
+    asked = "SELECT DISTINCT name FROM runs WHERE experiment_id = ?"
+    names = [str(name or "") for (name,) in connection.execute(asked, (group,))]
+    return names[0] if len(names) == 1 else ""
 
 
 def digest(connection: sqlite3.Connection, source: Source) -> str:
@@ -124,12 +157,7 @@ class _Reading:
     damaged: int = 0  # spans whose text is no JSON
 
     def __post_init__(self) -> None:
-        found = ((each.path.split("/"), each) for each in self.source.members)
-        self.files = {
-            way[-3]: Source(each.path, each.file, each.size)
-            for way, each in found
-            if len(way) > 3 and way[-2:] == ["artifacts", "traces.json"]
-        }
+        self.files = _files(self.source)
         has = sqlite.columns(self.connection, "spans")
         self._columns = {key: name for key, name in _COLUMNS.items() if name in has} if has >= _SPAN else {}
         self._tags = "request_id" in sqlite.columns(self.connection, "trace_tags")
@@ -150,14 +178,16 @@ class _Reading:
         return str(row[0]) if row and row[0] and row[0] != "Default" else ""
 
     def traces(self) -> list[tuple[str, object, bool]]:
-        """(id, time, whether it is listed) of the traces, by time."""
+        """(id, time, whether it is listed) of the traces, by time, and last those that are files only."""
+        listed = _listed(self.connection)
         asked = (
-            f"SELECT id, time, known FROM ({_listed(self.connection)}) "  # noqa: S608 - ours
+            f"SELECT id, time, known FROM ({listed}) "  # noqa: S608 - ours
             "WHERE grp = ? AND called = ? ORDER BY time, id"
         )
-        return [
-            (str(one), time, bool(known)) for one, time, known in self.connection.execute(asked, self.group)
-        ]
+        rows = self.connection.execute(asked, self.group) if listed else ()
+        found = [(str(one), time, bool(known)) for one, time, known in rows]
+        others = _unlisted(self.connection, self.files, listed)
+        return [*found, *((id, 0, False) for id, *of in others if tuple(of) == self.group)]
 
     def tags(self, trace: str) -> dict[str, str]:
         """Tags of a trace."""

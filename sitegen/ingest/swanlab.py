@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 import yaml
 
 from sitegen.errors import Problem
-from sitegen.ingest import console, jsonl, leveldb_log, samples, settings
+from sitegen.ingest import console, jsonl, leveldb_log, samples, settings, sqlite, swanlab_v1
 from sitegen.ingest.damage import Damage
 from sitegen.ingest.facts import gpu_name
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.source import MAX_LINE, Source
 from sitegen.ingest.wire import BYTES, FIXED64, VARINT, Malformed, double, fields, signed, text
-from sitegen.model import Batch
+from sitegen.model import Batch, Sample
 
 NAME = "swanlab"
 MAGIC = b":SWL"
@@ -32,15 +32,18 @@ _SHOWN = 5
 
 
 def sniff(path: str, head: bytes) -> bool:
-    """Whether the file begins as SwanLab's log does, or is called like one."""
-    return head.startswith(MAGIC) or path.endswith(".swanlab")
+    """Whether the file begins as SwanLab's log does, or is called like one and no database."""
+    return head.startswith(MAGIC) or (path.endswith(".swanlab") and not head.startswith(sqlite.MAGIC))
 
 
 def beside(path: str) -> tuple[str, ...]:
-    """Configuration, metadata and SwanLab's own diagnosis. Media are looked at for themselves."""
+    """Configuration, metadata, SwanLab's own diagnosis, and what its local board has again.
+
+    Media are looked at for themselves.
+    """
     folder = path.rpartition("/")[0]
     within = f"{folder}/" if folder else ""
-    return (f"{within}files/", f"{within}debug/")
+    return tuple(f"{within}{name}/" for name in ("files", "debug", "logs", "console"))
 
 
 def read(source: Source) -> Iterator[Batch]:
@@ -65,6 +68,7 @@ class _Reader:
     printed: bool = False
     values: bool = False
     bad: list[tuple[int, str]] = field(default_factory=list)
+    texts: list[Sample] = field(default_factory=list)  # samples of validations
     problems: list[Problem] = field(default_factory=list)
 
     def beside(self) -> Batch:
@@ -102,30 +106,33 @@ class _Reader:
     def batches(self) -> Iterator[Batch]:
         """Rows, facts, and what could not be read."""
         header = self.source.head(leveldb_log.FILE_HEADER)
-        if header != HEADER:
+        old = _version(header) == swanlab_v1.VERSION
+        if header != HEADER and not old:
             self.problems.append(_header(self.source.path, header))
         faults = Faults(self.source.path)
         with self.source.open() as stream:
-            found = self._samples(leveldb_log.records(stream, self.damage))
+            framed = leveldb_log.records(stream, self.damage)
+            found = swanlab_v1.values(framed, self) if old else self._samples(framed)
             for batch in samples.batches(samples.records(found), faults):
                 self.values = True
                 yield batch
         told = (*self.problems, *self.damage.problems(self.source.path), *self._told(), *faults.problems())
-        yield Batch(facts=self.facts, problems=told)
+        self.note("title", self.facts.get("experiment", ""))
+        yield Batch(facts=self.facts, problems=told, samples=tuple(self.texts))
 
     def _samples(self, framed: Iterator[tuple[int, bytes]]) -> Iterator[samples.Sample]:
         for offset, data in framed:
             try:
                 for kind, wire, a, b in fields(data):
                     if wire == BYTES and kind == _SCALAR:
-                        if (sample := _scalar(data, a, b)) and self._counts(sample[2]):
+                        if (sample := _scalar(data, a, b)) and self.counts(sample[2]):
                             yield sample
                     elif wire == BYTES:
                         self._other(kind, data, a, b)
             except Malformed as error:
                 self.bad.append((offset, str(error)))
 
-    def _counts(self, name: str) -> bool:
+    def counts(self, name: str) -> bool:
         """Whether a name is a metric of training."""
         reading = name.startswith(_SYSTEM) or name in self.system
         self.readings += reading
@@ -149,21 +156,21 @@ class _Reader:
         names = {1: "project", 4: "experiment", 10: "run_id", 7: "group"}
         for number, wire, a, b in fields(data, start, end):
             if wire == BYTES and number in names:
-                self._note(names[number], text(data, a, b))
+                self.note(names[number], text(data, a, b))
             elif wire == BYTES and number == 12:
-                self._note("first_time", _stamp(data, a, b))
-        self._note("title", self.facts.get("experiment", ""))
+                self.note("first_time", _stamp(data, a, b))
 
     def _finished(self, data: bytes, start: int, end: int) -> None:
         for number, wire, a, b in fields(data, start, end):
             if number == 1 and wire == VARINT:
-                self._note("tracker_status", _STATES.get(a, ""))
+                self.note("tracker_status", _STATES.get(a, ""))
             elif number == 2 and wire == BYTES:
-                self._note("tracker_error", text(data, a, b)[:2000])
+                self.note("tracker_error", text(data, a, b)[:2000])
             elif number == 3 and wire == BYTES:
-                self._note("last_time", _stamp(data, a, b))
+                self.note("last_time", _stamp(data, a, b))
 
-    def _note(self, key: str, value: str) -> None:
+    def note(self, key: str, value: str) -> None:
+        """Keep a fact that is not known yet."""
         if value:
             self.facts.setdefault(key, value)
 
@@ -185,10 +192,15 @@ class _Reader:
             yield Problem(path, None, "unsupported", what)
 
 
+def _version(header: bytes) -> int | None:
+    """Version of the log that begins with `header`, None for what is no such log."""
+    return header[6] if len(header) == len(HEADER) and header[:6] == HEADER[:6] else None
+
+
 def _header(path: str, found: bytes) -> Problem:
-    if len(found) < len(HEADER) or found[:6] != HEADER[:6]:
+    if _version(found) is None:
         return Problem(path, None, "damaged", "the first bytes are not those of a SwanLab log")
-    what = f"written in version {found[6]} of SwanLab's log; version {HEADER[6]} is read"
+    what = f"written in version {found[6]} of SwanLab's log; versions 1 and {HEADER[6]} are read"
     return Problem(path, None, "wrong-version", what, "Bring it up to date with `swanlab sync`.")
 
 
@@ -266,7 +278,9 @@ def _list(value: object) -> list[object]:
 def _console(source: Source) -> Iterator[Batch]:
     """What a console log would give beside step records, which the log holds with every digit."""
     with source.open() as stream:
-        lines = _lines(leveldb_log.records(stream, Damage()))
+        framed = leveldb_log.records(stream, Damage())
+        old = _version(source.head(leveldb_log.FILE_HEADER)) == swanlab_v1.VERSION
+        lines = swanlab_v1.lines(framed) if old else _lines(framed)
         for batch in console.read_lines(lines, source.path):
             yield replace(batch, rows=None, problems=())
 

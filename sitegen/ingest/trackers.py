@@ -17,6 +17,7 @@ NAME = "tracker"
 HINT = (
     "This version does not read this format yet; the console log or the FileLogger JSONL of the run is read."
 )
+_SWANLAB_VALUE = re.compile(rb'\s*\{"index": \d+, "data": [^\n]{0,2000}"create_time": "')
 _MLFLOW_METRIC = re.compile(rb"\A(\d{10,16} \S+ -?\d+\r?\n)+")
 
 
@@ -41,11 +42,13 @@ def unsupported(path: str, kind: str, files: int = 1) -> Problem:
 def which(path: str, head: bytes) -> str | None:
     """Name of the format, or None."""
     parts = path.split("/")
-    return _binary(head) or _dump(head) or _store(parts, head)
+    return _binary(path, head) or _dump(head) or _store(parts, head)
 
 
-def _binary(head: bytes) -> str | None:
+def _binary(path: str, head: bytes) -> str | None:
     if head.startswith(b"SQLite format 3\0"):
+        if path.endswith(".swanlab"):
+            return "the database of SwanLab's local board (a log of a run, `*.swanlab`, is read)"
         return "an SQLite database without a readable run of MLflow or Trackio"
     return None
 
@@ -58,6 +61,8 @@ def _dump(head: bytes) -> str | None:
         return "a W&B table that holds no samples"
     if b'"_swanLab"' in start:
         return "a SwanLab table that holds no samples"
+    if _SWANLAB_VALUE.match(start):
+        return "a metric of SwanLab's local board without the run's log"
     if b'"trackio"' in start and b'"session"' in start:
         return "a Trackio trace without its database"
     return None

@@ -105,6 +105,6 @@ class Notes:
                 Problem(self.path, None, "unsupported", f"{more} more tables or media are not read yet")
             )
         if self.stats:
-            what = f"the state of GPU, CPU and network ({self.stats} records) was recognised and is not read"
-            found.append(Problem(self.path, None, "unsupported", what))
+            what = f"{self.stats} readings of the machine belong to no step and were left out"
+            found.append(Problem(self.path, None, "left-out", what))
         return found

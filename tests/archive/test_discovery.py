@@ -191,6 +191,23 @@ def test_what_is_recognised_and_not_read_is_told_with_its_run(made: Made) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "words"),
+    [
+        ("swanlog/run-a/logs/1/1000.log", b'{"index": 1, "data": 0.1, "create_time": "x"}\n', "local board"),
+        ("swanlog/runs.swanlab", b"SQLite format 3\0" + bytes(100), "database of SwanLab's local board"),
+    ],
+)
+def test_what_only_swanlabs_local_board_reads_is_told(
+    made: Made, path: str, content: bytes, words: str
+) -> None:
+    made.file(path, content)
+    assert made.ids() == []
+    (problem,) = made.last.problems
+    assert (problem.path, problem.kind) == (path, "unsupported")
+    assert words in problem.message
+
+
 def test_a_folder_with_nothing_that_is_read_is_told_and_makes_no_run(made: Made) -> None:
     made.file("swan/1.json", b'{"_swanLab": "table"}')
     assert made.ids() == []
@@ -359,4 +376,4 @@ def test_one_run_in_the_formats_of_all_trackers_is_one_run(made: Made, corpus: P
     archive.update(corpus / "trackers", made.home)
     (run,) = made.archive.runs()
     assert [(s.first, s.last) for s in made.archive.run(run).segments] == [(0, 40), (38, 61)]
-    assert set(kinds(made.archive.run(run).problems)) == {"unsupported", "cut", "lost", "config"}
+    assert set(kinds(made.archive.run(run).problems)) == {"left-out", "cut", "lost", "config"}

@@ -183,7 +183,7 @@ def test_trackers_console_and_file_logger_are_one_run_with_every_digit(made: Mad
     assert made.ids() == ["run"]
     assert archived(made, "run") == truth_of(corpus)
     assert odd(made, "run") == ODD
-    assert {p.kind for p in made.archive.run("run").problems} == {"unsupported", "lost"}
+    assert {p.kind for p in made.archive.run("run").problems} == {"left-out", "lost"}
 
 
 @pytest.mark.corpus

@@ -106,6 +106,20 @@ def test_spans_that_a_database_keeps_in_files_are_read_from_there(tmp_path: Path
     assert [each.message for each in problems] == ["1 traces have no spans here"]
 
 
+def test_traces_beside_a_database_that_does_not_list_them_are_read_and_told(tmp_path: Path) -> None:
+    """The database says which run of the experiment they are of where there is but one."""
+    lost = whole("tr-9", turn(2), step=5)
+    database(tmp_path / "db", Kept("r1", "grpo", [(1, {"x": 1.0})])).close()
+    file = artifact(tmp_path / "mlruns" / "1", lost)
+    member = Member(str(file.relative_to(tmp_path)), file, file.stat().st_size)
+    found = mlflow_db.parts(Source("mlruns.db", tmp_path / "db", members=(member,)))
+    assert [(part.name, part.called) for part in found] == [("r1", "1/grpo"), ("traces-1-grpo", "1/grpo")]
+    spans, problems = read(tmp_path / "db", "traces-1-grpo", file)
+    assert [each.name for each in spans][-1] == "CalcTool.execute"
+    assert {each.step for each in spans} == {None}
+    assert [each.kind for each in problems] == ["orphan"]
+
+
 def test_a_digest_changes_with_the_traces_only(tmp_path: Path) -> None:
     def digests(file: Path) -> list[str]:
         return [mlflow_db.digest(Source(f"db#{part}", file, None, part)) for part in parts(file)]

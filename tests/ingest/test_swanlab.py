@@ -91,7 +91,7 @@ def test_a_log_without_values_is_told(tmp_path: Path) -> None:
 
 
 def test_another_version_is_told_and_read_as_far_as_it_makes_sense(tmp_path: Path) -> None:
-    reading = found(tmp_path, swan.log(swan.steps(RECORDS), b":SWL\xd6\xe1\x01"))
+    reading = found(tmp_path, swan.log(swan.steps(RECORDS), b":SWL\xd6\xe1\x03"))
     assert reading.kinds == ["wrong-version"]
     assert reading.rows == list(RECORDS.items())
 
@@ -119,3 +119,54 @@ def test_a_config_that_is_none_is_told_with_its_path(tmp_path: Path) -> None:
     bomb = "a: &x [1,1]\nb:\n  value: [*x,*x]\n"
     reading = found(tmp_path, swan.log(swan.steps(RECORDS)), {"config.yaml": bomb})
     assert [(p.kind, p.path) for p in reading.problems] == [("malformed", "r/files/config.yaml")]
+
+
+OLD = b":SWL\xd6\xe1\x01"  # SwanLab before 0.8
+
+
+def record(kind: str, **data: object) -> bytes:
+    return json.dumps({"model_type": kind, "data": data}).encode() + b"\n"
+
+
+def value(step: int, name: str, number: object) -> bytes:
+    metric = {"index": step, "data": number, "create_time": f"2026-01-01T00:00:{step:02}+00:00"}
+    return record("Scalar", metric=metric, key=name, step=step, epoch=1)
+
+
+BETWEEN = "\n            \n            ---\n            \n            "
+SPOKEN = f"\n            input: q{BETWEEN}output: a{BETWEEN}score: 0.5\n            "
+OLD_LOG = [
+    record("Header", backup_type="DEFAULT", create_time="2026-01-01T00:00:00+00:00"),
+    record("Project", name="math", workspace=None),
+    record("Experiment", id="abc", name="grpo", tags=[]),
+    record("Log", message="torch.OutOfMemoryError: CUDA out of memory.", epoch=1, level="INFO"),
+    record("Column", key="__swanlab__.cpu.pct", cls="SYSTEM"),
+    value(1, "actor/lr", 0.1),
+    value(1, "x", "NaN"),
+    value(1, "__swanlab__.cpu.pct", 99.0),
+    value(2, "actor/lr", 0.30000000000000004),
+    record("Media", key="val/generations", step=2, buffers_name=None, metric={"data": [SPOKEN]}),
+    record("Media", key="image", step=2, buffers_name=["x.png"], metric={"data": ["x.png"]}),
+    record("Footer", success=False, create_time="2026-01-01T01:00:00+00:00"),
+]
+
+
+def test_a_log_of_version_1_is_read(tmp_path: Path) -> None:
+    reading = found(tmp_path, swan.log(OLD_LOG, OLD))
+    assert reading.rows == [(1, {"actor/lr": 0.1}), (2, {"actor/lr": 0.30000000000000004})]
+    assert reading.odd == [(1, "x", "nan")]
+    assert reading.times == [1767225601.0, 1767225602.0]
+    assert [(s.kind, s.step, s.input, s.output, s.score) for s in reading.samples] == [
+        ("validation", 2, "q", "a", 0.5)
+    ]
+    facts = {"project": "math", "experiment": "grpo", "run_id": "abc", "tracker_status": "CRASHED"}
+    assert facts.items() <= reading.facts.items()
+    assert [line.kind for line in reading.log] == ["cuda_oom"]
+    assert reading.kinds == ["left-out", "unsupported"]
+
+
+def test_a_log_of_version_1_that_is_torn_keeps_what_precedes_the_tear(tmp_path: Path) -> None:
+    data = swan.log([*OLD_LOG, b"no json", value(3, "actor/lr", 0.5), value(4, "actor/lr", 0.7)], OLD)
+    reading = found(tmp_path, data[:-20])
+    assert reading.steps == [1, 2, 3]
+    assert {"malformed", "truncated"} <= set(reading.kinds)

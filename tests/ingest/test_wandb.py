@@ -140,8 +140,8 @@ def test_what_w_and_b_dropped_is_told(tmp_path: Path) -> None:
 
 def test_samples_of_the_machine_are_told_once(tmp_path: Path) -> None:
     found = read(framed(*[field(7, field(2, timestamp(1)))] * 3, history(1, a=1)), tmp_path)
-    assert (found.kinds, found.steps) == (["unsupported"], [1])
-    assert "3 records" in found.problems[0].message
+    assert (found.kinds, found.steps) == (["left-out"], [1])
+    assert "3 readings" in found.problems[0].message
 
 
 CRASH = ["Traceback (most recent call last):\n", '  File "t.py", line 1, in f\n', "ValueError: ", "bad\n"]
@@ -375,7 +375,7 @@ def test_a_real_log_is_the_history_that_was_exported_from_it(corpus: Path) -> No
     assert found.rows == metrics
     assert (found.odd, expected.odd) == ([], [])
     assert len(found.rows) == 59
-    assert found.kinds == ["unsupported", "truncated"]
+    assert found.kinds == ["left-out", "truncated"]
 
 
 @pytest.mark.corpus

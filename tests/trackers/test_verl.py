@@ -98,7 +98,7 @@ BACKENDS = [
     Backend("console", "console", samples=False, config=False),
     Backend("file", "filelogger", nulls, samples=False, config=False),
     Backend("tensorboard", "tensorboard", float32, config=False),
-    Backend("wandb", "wandb", forward, frozenset({"unsupported"})),
+    Backend("wandb", "wandb", forward),
     Backend("mlflow", "mlflow", told=frozenset({"cut"})),
     Backend("swanlab", "swanlab", firsts),
     Backend("trackio", "trackio"),
@@ -140,7 +140,7 @@ def test_what_verl_logs_is_read_as_it_was_given(backend: Backend, written: Calla
     reading = read(written(backend.name), backend.form)
     finite = ((step, name, repr(value)) for step, row in reading.rows for name, value in row.items())
     assert Counter([*finite, *reading.odd]) == Counter(backend.kept())
-    assert set(reading.kinds) - {"left-out"} == backend.told  # ClearML reads the machine now and then
+    assert set(reading.kinds) - {"left-out"} == backend.told  # readings of the machine
     if backend.config:
         assert reading.facts["project"] == "crosscheck" and reading.facts["experiment"] == "grpo-7b"
         assert settled(reading.config) == {
