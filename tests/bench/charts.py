@@ -127,7 +127,7 @@ def _until(browser: Browser, address: str, mark: str) -> float:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(address)
-    page.wait_for_function(f"performance.getEntriesByName('{mark}').length", timeout=30_000)
+    page.locator("html[data-sg-compared=alive]").wait_for(state="attached", timeout=30_000)
     found = page.evaluate(f"performance.getEntriesByName('{mark}')[0].startTime")
     context.close()
     return float(found)
