@@ -144,7 +144,7 @@
     paint(pen, plot) {
       const { colours, state } = this.board, [from, to] = this.range, { y: axis } = this;
       const ys = axis.log ? scale.decades(axis.lo, axis.hi).map((at) => [at, scale.decade(at)]) : this.ticks(axis);
-      const xs = scale.ticks(from, to, this.small ? 3 : Math.max(3, Math.floor(plot.width / 110)), state.x === "step");
+      const xs = scale.ends(from, to, this.small ? 3 : Math.max(3, Math.floor(plot.width / 110)), state.x === "step");
       const words = scale.labels(xs);
       if (!this.small && words.length) words[words.length - 1] += ` ${this.board.unit}`;
       layers.grid(pen, plot, { colours, y: ys, x: xs.map((at, i) => [at, words[i]]), odd: this.shown.flatMap((line) => line.odd) });
