@@ -15,7 +15,16 @@ import pytest
 
 from sitegen import archive as archives
 from sitegen.archive import Archive
-from tests.ingest import events, mlflow, swan, test_clearml, test_trackio, traced, wandb_files
+from tests.ingest import (
+    events,
+    mlflow,
+    swan,
+    test_clearml,
+    test_trackio,
+    test_weave_calls,
+    traced,
+    wandb_files,
+)  # fmt: skip
 from tests.ingest.traced import Spoken
 from tests.site.conftest import build
 
@@ -158,6 +167,23 @@ def plant(runs: Path) -> None:
     write(runs, "filed/x.jsonl", jsonl)
     traced.artifact(runs / "filed", traced.Rollout("tr-" + "0" * 32, spans, experiment=TOKEN), tags=True)
     write(runs, f"filed/traces/tr-{'0' * 32}/tags/note", TEXT)
+    write(runs, "tables/x.jsonl", jsonl)
+    columns = ["step", "input_1", "output_1", "score_1"]
+    table = {"columns": columns, "data": [[1, TEXT, TEXT, 0.5]], "ncols": 4, "nrows": 1}
+    write(runs, "tables/media/table/val/generations_1_0a1b2c.table.json", json.dumps(table))
+    write(runs, "tables/val_step1.json", json.dumps([{"input": TEXT, "output": TEXT, "score": 0.5}]))
+    operation = test_trackio.operation(
+        f"{TOKEN}.execute", error="RuntimeError", inputs=CONFIG, output=nested(), **{f"by {MAIL}": TEXT},
+        messages=[{"role": "user", "content": TEXT}],
+    )  # fmt: skip
+    rollouts = test_trackio.project(runs / "trackio/rollouts.db", {"a": STEPS})
+    test_trackio.traced(rollouts, operation, operation | {"status": "success"})
+    rollouts.close()
+    called = test_weave_calls.call(
+        "c1", f"{TOKEN}.execute", inputs=CONFIG, output=TEXT, exception=TEXT, display_name=MAIL,
+        attributes=test_weave_calls.ABOUT | {"experiment_name": f"w {MAIL}", "note": TEXT, TOKEN: nested()},
+    )  # fmt: skip
+    write(runs, "weave/calls.jsonl", json.dumps(called) + "\n")
     store = "mlstore/mlruns/7/abc"
     write(runs, "mlstore/mlruns/7/meta.yaml", f"experiment_id: '7'\nname: math {MAIL}\n")
     write(runs, f"{store}/meta.yaml", "run_id: abc\nexperiment_id: '7'\nlifecycle_stage: active\n"
@@ -242,14 +268,14 @@ def test_every_source_was_read_and_says_how_many_were_taken_out(place: Path) -> 
     assert read >= {
         "console", "hydra", "filelogger", "wandb", "wandb-files", "mlflow", "swanlab", "trackio", "clearml",
         "csv", "tensorboard", "notebook", "markdown", "generations", "mlflow-traces", "mlflow-files",
-        "seed-metrics", "seed-debug",
+        "seed-metrics", "seed-debug", "weave", "sample-table",
     }  # fmt: skip
     told = {p.path.split("/")[0] for run in runs for p in run.problems if p.kind == "redacted"}
     told |= {p.path.split("/")[0] for p in archive.problems() if p.kind == "redacted"}
     assert told >= {
         "console", "hydra", "names", "wandb", "mlflow", "swanlab", "trackio", "clearml", "csv", "tensorboard",
         "notebook", "markdown", "answers", "toml", "[redacted:email]", "agent", "filed", "mlstore", "seed",
-        "[redacted:hf-token].tar.gz",
+        "weave", "tables", "[redacted:hf-token].tar.gz",
     }  # fmt: skip
 
 
