@@ -40,4 +40,5 @@ def _process(kept: str, several: list[Disagreement]) -> Problem:
 
 
 def _where(each: Disagreement) -> str:
-    return f"{each.values} values, the first is {each.name} at step {each.step}"
+    place = f"{each.name} at step {each.step}"
+    return f"1 value, {place}" if each.values == 1 else f"{each.values} values, the first is {place}"
