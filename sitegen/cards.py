@@ -69,6 +69,9 @@ class Translation:
     > message of a rule, with the places of the English one
 
     - what to do, item for item as in English
+
+    #### 可能原因
+    - likely causes, likewise; may be left out
     ```toml zh
     "text of the query" = "in this language; {} stands for anything"
     ```
@@ -79,6 +82,7 @@ class Translation:
     summary: str
     message: str  # "" where the card has none
     advice: str  # Markdown list, "" where the card has none
+    causes: str  # likewise
     words: Mapping[str, str] = field(default_factory=dict)  # texts that the query answers -> as they are said
 
 
@@ -303,7 +307,9 @@ class _Reading:
         if len(titles) != 1 or not titles[0] or not plain:
             self._fault(line, "a language needs `### Title` and a paragraph below its heading")
         title = titles[0] if titles else ""
-        return Translation(line, title, " ".join(plain), " ".join(quoted), "\n".join(lines[at:]), words)
+        end = next((place for place, one in enumerate(lines) if one.startswith("#### ")), len(lines))
+        advice, causes = "\n".join(lines[at:end]), "\n".join(lines[end + 1 :])
+        return Translation(line, title, " ".join(plain), " ".join(quoted), advice, causes, words)
 
     def _prose(self, first: int, end: int) -> str:
         """Source lines [first, end) without the blocks that are data."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sitegen.cards import Card, Table
 from sitegen.model import Rule
 
-ADVICE = "What to do"  # section that an incident quotes
+ADVICE, CAUSES = "What to do", "Likely causes"  # sections that an incident quotes
 #: Columns of the answer that the engine knows; all others are facts for the message and the evidence.
 KNOWN = (
     "run",
@@ -80,7 +80,8 @@ class Definition(Rule):
         told = self.card.translations.get(code)
         if told is None:
             return self
-        sections = {**self.sections, ADVICE: told.advice} if told.advice else self.sections
+        own = {ADVICE: told.advice, CAUSES: told.causes}
+        sections = {**self.sections, **{name: text for name, text in own.items() if text}}
         message = told.message or self.message
         return replace(
             self, title=told.title, summary=told.summary, message=message, sections=sections, said=told.words

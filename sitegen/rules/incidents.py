@@ -12,7 +12,7 @@ from sitegen.metrics import glossary
 from sitegen.model import Evidence, Incident, Run, Severity
 from sitegen.rules import evidence, message, presets, said
 from sitegen.rules.answers import Answer
-from sitegen.rules.definition import ADVICE, Definition
+from sitegen.rules.definition import ADVICE, CAUSES, Definition
 from sitegen.rules.evidence import Event
 from sitegen.rules.rowdata import RowData
 from sitegen.rules.spans import Stretch
@@ -48,7 +48,7 @@ class Maker:
             value=value,
             threshold=threshold,
             message=self._sentence(rule, answer, span, place, proof, (first, last)),
-            causes=items(rule.sections.get("Likely causes", "")),
+            causes=items(rule.sections.get(CAUSES, "")),
             advice=items(rule.sections.get(ADVICE, "")),
             evidence=proof,
         )

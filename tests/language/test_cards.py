@@ -93,9 +93,12 @@ def test_a_bundled_rule_has_a_chinese_title_sentence_and_advice(rule: Definition
 
 
 @pytest.mark.parametrize("rule", CATALOG, ids=lambda rule: rule.code)
-def test_chinese_advice_names_the_same_settings_line_by_line(rule: Definition) -> None:
-    there = rule.in_language("zh").sections["What to do"].splitlines()
-    here = rule.sections["What to do"].splitlines()
+@pytest.mark.parametrize("section", ["What to do", "Likely causes"])
+def test_chinese_advice_and_causes_name_the_same_settings_line_by_line(
+    rule: Definition, section: str
+) -> None:
+    there = rule.in_language("zh").sections[section].splitlines()
+    here = rule.sections[section].splitlines()
     assert [sorted(_CODE.findall(line)) for line in there] == [sorted(_CODE.findall(line)) for line in here]
 
 
