@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitegen.language import t
 from sitegen.pages import compare, render, words
 from sitegen.reports.shapes import RunReport
 
@@ -34,7 +35,7 @@ def beside(report: RunReport) -> Beside:
     """Links to comparisons with the runs that `report` knows of."""
     root = render.root(f"runs/{report.run.id}/")
     links = tuple(
-        (compare.link(root, (report.run.id, run)), f"compare with {relation}", title)
+        (compare.link(root, (report.run.id, run)), t("compare with {relation}", relation=t(relation)), title)
         for relation, run, title in report.peers
     )
     return Beside(_seeds(report, root), links)
