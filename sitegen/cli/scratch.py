@@ -12,6 +12,7 @@ from sitegen import reports
 from sitegen.archive import ids
 from sitegen.cli import options
 from sitegen.cli.screen import Screen
+from sitegen.cli.whereabouts import Checked, in_a_folder, onsets
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Incident
@@ -31,6 +32,10 @@ class Reader:
 
         Raises ConfigError where there is nothing to read.
         """
+        return (each.report for each in self.checked(path))
+
+    def checked(self, path: Path) -> Iterator[Checked]:
+        """As `reports`, with where the files of each run are."""
         if not path.exists():
             raise ConfigError(
                 f"there is nothing at '{path}'. Give a log file, a run's folder or a folder of runs."
@@ -47,7 +52,11 @@ class Reader:
                 report = found.run(run)
                 if len(update.runs) == 1:
                     report = _alone(report)
-                yield named(report, path) if path.is_dir() and len(update.runs) == 1 else report
+                lines = onsets(archive, report)
+                if path.is_dir() and len(update.runs) == 1:
+                    report = named(report, path)
+                folder = path if path.is_dir() else path.parent
+                yield Checked(report, folder, self.config.runs, lines)
 
 
 def _alone(report: RunReport) -> RunReport:
@@ -60,7 +69,7 @@ def named(report: RunReport, folder: Path) -> RunReport:
     """`report` under the name of the run's own folder, where only the log file gave it a name."""
     run = report.run
     name = ids.slug(folder.resolve().name)
-    if "/" in run.path or run.id == name:
+    if in_a_folder(run) or run.id == name:
         return report
     title = folder.resolve().name if run.title in (run.id, run.path) else run.title
 

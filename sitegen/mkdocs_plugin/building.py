@@ -44,7 +44,8 @@ def read_settings(config_file: Path) -> Config:
     """What stands below `- sitegen:` in `config_file`. Raises ConfigError."""
     with _listening(config_file, None):
         # Settings are there before the site has a page of its own.
-        return _load(config_file, docs_dir=str(sites.folder() / "docs"))[1].settings
+        config, plugin = _load(config_file, docs_dir=str(sites.folder() / "docs"))
+        return replace(plugin.settings, site_url=config.site_url or "")
 
 
 def build(

@@ -85,33 +85,6 @@ def report(**changes: object) -> RunReport:
     return assemble.report(made.run(**changes), made.findings(sick), {}, (), (made.rule(),))
 
 
-def test_sarif_points_at_the_log_line() -> None:
-    document = json.loads(findings.sarif([report()]))
-    assert document["version"] == "2.1.0"
-    (run,) = document["runs"]
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["GRD-01"]
-    (result,) = run["results"]
-    assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("GRD-01", 0, "warning")
-    place = result["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": "demo/train.log"}, "region": {"startLine": 31}}
-
-
-def test_sarif_of_a_path_with_blanks_is_an_address() -> None:
-    lines = (made.replaced(made.line("cuda_oom", "x"), path="my run/tr#in.log"),)
-    sick = made.incident(evidence=made.moved(lines=lines))
-    text = findings.sarif([assemble.report(made.run(), made.findings(sick), {}, (), ())])
-    place = json.loads(text)["runs"][0]["results"][0]["locations"][0]
-    assert place["physicalLocation"]["artifactLocation"]["uri"] == "my%20run/tr%23in.log"
-
-
-def test_markdown_is_two_tables_in_which_nothing_is_markup() -> None:
-    text = findings.markdown([report()]).decode()
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == 6
-    assert "norm \\| &lt;b&gt; 5" in text
-    assert "lower `actor_rollout_ref.actor.optim.lr`" in text
-
-
 def test_text_names_problems_with_their_place() -> None:
     from sitegen.errors import Problem
 

@@ -25,7 +25,7 @@ def checked(sitegen: Sitegen, corpus: Path, prefix: str) -> dict[str, Any]:
     [
         ("027-", "Crashed before the first step: CUDA out of memory in update_actor"),
         ("049-", "Crashed before the first step: CUDA out of memory in generate_sequences"),
-        ("053-", "No training step was logged: resumed at step 105 of 105"),
+        ("053-", "No training step was logged: resumed at step 105 of 105; in the debugger (Pdb)"),
     ],
 )
 def test_a_run_without_a_step_says_why(sitegen: Sitegen, corpus: Path, prefix: str, headline: str) -> None:
@@ -56,9 +56,14 @@ def test_numbers_that_are_not_finite_fail_a_run(
     assert run["status"] == "failed" and run["headline"].endswith(f"at step {step}")
 
 
-@pytest.mark.parametrize("prefix", ["010-", "019-", "030-", "089-"])
+@pytest.mark.parametrize("prefix", ["010-", "019-", "030-"])
 def test_a_run_that_stopped_without_a_word_is_unfinished(sitegen: Sitegen, corpus: Path, prefix: str) -> None:
     assert checked(sitegen, corpus, prefix)["headline"].endswith("without a word")
+
+
+def test_the_last_word_of_a_run_that_stopped_is_told(sitegen: Sitegen, corpus: Path) -> None:
+    headline = "Stopped at step 67 of 80; BrokenPipeError at exit"
+    assert checked(sitegen, corpus, "089-")["headline"] == headline
 
 
 def test_supervised_fine_tuning_is_known_by_its_validation_loss(sitegen: Sitegen, corpus: Path) -> None:
