@@ -10,7 +10,7 @@ from sitegen.charts.frame import Frame, Mark, Span
 from sitegen.charts.markup import drawn
 from sitegen.language import t
 
-_LANES = 6
+_LANES = 9
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
 _SIGN = 0.012  # of the width, for a sign alone
 _FLIP = 0.92

@@ -38,15 +38,6 @@ FLAGS = (
     "--no-first-run",
     "--disable-background-networking",
 )
-_PACKED = (
-    ".html",
-    ".js",
-    ".css",
-    ".json",
-    ".svg",
-    ".md",
-    ".xml",
-)  # what hosts compress; the rest goes as it is
 
 
 def run(bench: Bench) -> list[Result]:

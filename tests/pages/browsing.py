@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import material
-import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 SHELL = """<!doctype html><html class="js"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <link rel="stylesheet" href="{material}">
@@ -56,18 +47,6 @@ CONTRAST = """() => {
   }
   return [...bad];
 }"""
-
-
-@contextmanager
-def started() -> Iterator[Browser]:
-    """A Chromium; without one the tests are skipped, and fail in CI."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None and os.environ.get("CI") != "true":
-        pytest.skip("no Chromium: set CHROMIUM")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=FLAGS.split())
-        yield browser
-        browser.close()
 
 
 def written(folder: Path, repo: Path, html: str, scheme: str = "default") -> Path:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.pages import browsing
+from tests.browsers import started
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with browsing.started() as found:
+    with started() as found:
         yield found

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import os
 import re
-import shutil
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from sitegen import mkdocs_plugin
+from tests.browsers import Quiet, served, started
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site-browser")]
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 BELOW = "/deep/site/"  # a site may lie anywhere below an origin
 PAGES = (
     "",
@@ -45,21 +37,15 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None and os.environ.get("CI") != "true":
-        pytest.skip("no Chromium: set CHROMIUM")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=FLAGS.split())
-        yield started
-        started.close()
+    with started() as found:
+        yield found
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class Below(Quiet):
+    """Serves what lies below BELOW."""
+
     def translate_path(self, path: str) -> str:
         return super().translate_path(path.removeprefix(BELOW.rstrip("/")))
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +56,8 @@ def origin(built: mkdocs_plugin.Built) -> Iterator[str]:
 
 def serving(folder: Path) -> Iterator[str]:
     """Serve `folder` some folders below an origin while the address is used."""
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}{BELOW}"
-        server.shutdown()
+    with served(folder, Below) as address:
+        yield f"{address.rstrip('/')}{BELOW}"
 
 
 @dataclass

@@ -3,50 +3,30 @@
 from __future__ import annotations
 
 import csv
-import functools
-import http.server
 import io
-import os
 import re
-import shutil
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from sitegen import mkdocs_plugin
 from sitegen import site as sites
-from sitegen.site.templates import has_charts
 from tests.bench.host import Host
+from tests.browsers import served, started
 from tests.site import charted
 from tests.site.conftest import build
-from tests.site.test_browser import FLAGS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("charts-browser")]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if os.environ.get("CI") != "true":
-        if path is None:
-            pytest.skip("no Chromium: set CHROMIUM")
-        if not has_charts():
-            pytest.skip("no uPlot: python -m sitegen.packaging.libraries")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=FLAGS.split())
-        yield started
-        started.close()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+    with started(charts=True) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -56,18 +36,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
     return build(place)
 
 
-@contextmanager
-def served(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-
-
 @pytest.fixture(scope="module")
 def origin(site: mkdocs_plugin.Built) -> Iterator[str]:
     """A host that sends parts of files."""
-    with served(functools.partial(Host, directory=str(site.folder))) as address:
+    with served(site.folder, Host) as address:
         yield address
 
 
@@ -490,7 +462,7 @@ def test_the_chart_of_an_incident_keeps_its_window_and_zooms_alone(tab: Tab) -> 
 
 
 def test_a_server_that_sends_no_parts_is_asked_once(browser: Browser, site: mkdocs_plugin.Built) -> None:
-    with served(functools.partial(Quiet, directory=str(site.folder))) as origin:
+    with served(site.folder) as origin:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         tab = Tab(context.new_page(), origin)
         asked: list[str] = []

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import os
 import re
-import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from sitegen import mkdocs_plugin
-from sitegen.site.templates import has_charts
+from tests.browsers import served, started
 from tests.site import kindred
 from tests.site.conftest import build
-from tests.site.test_browser import FLAGS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("compare-browser")]
 
@@ -29,21 +23,8 @@ ALL = "lr-1e-6-s1,lr-1e-6-s2,lr-1e-6-s3"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if os.environ.get("CI") != "true":
-        if path is None:
-            pytest.skip("no Chromium: set CHROMIUM")
-        if not has_charts():
-            pytest.skip("no uPlot: python -m sitegen.packaging.libraries")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=FLAGS.split())
-        yield started
-        started.close()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+    with started(charts=True) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +36,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
 
 @pytest.fixture(scope="module")
 def origin(site: mkdocs_plugin.Built) -> Iterator[str]:
-    handler = functools.partial(Quiet, directory=str(site.folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+    with served(site.folder) as address:
+        yield address
 
 
 class Tab:

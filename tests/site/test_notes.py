@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from sitegen import mkdocs_plugin
+from tests.browsers import served
 from tests.site import test_browser as shared
 from tests.site.conftest import build
 
@@ -39,15 +37,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
 
 @pytest.fixture(scope="module")
 def origin(site: mkdocs_plugin.Built) -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(site.folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+    with served(site.folder) as address:
+        yield address
 
 
 @pytest.mark.parametrize("script", [True, False])

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from sitegen import mkdocs_plugin
+from tests.browsers import started
 from tests.pages.browsing import CONTRAST
 from tests.site.conftest import build
 
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \u202eevil"
 
 
@@ -89,13 +87,8 @@ def test_a_warm_build_gives_the_same_page(site: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None and os.environ.get("CI") != "true":
-        pytest.skip("no Chromium: set CHROMIUM")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=FLAGS.split())
-        yield started
-        started.close()
+    with started() as found:
+        yield found
 
 
 @pytest.mark.browser
