@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from sitegen import ingest
 from sitegen.archive import grouping, ids, notes, runtoml, stores, unclaimed
 from sitegen.archive.build import Input, RunPlan
-from sitegen.archive.layout import home
+from sitegen.archive.owners import Owners, by_run, logless, runless, under, unowned
 from sitegen.archive.peek import Peek, Relation, peek, relation
 from sitegen.archive.unpack import opened
 from sitegen.archive.walk import Found, Listing, printable
@@ -156,22 +155,13 @@ def _outermost(files: Iterable[Found], problems: list[Problem]) -> dict[str, Fou
     """Folder -> its run.toml, for those that are not inside the run of another one."""
     tomls: dict[str, Found] = {}
     for each in sorted((f for f in files if f.name == runtoml.NAME), key=lambda f: f.path.count("/")):
-        outer = _under(each.folder, tomls)
+        outer = under(each.folder, tomls)
         if outer is None:
             tomls[each.folder] = each
         else:
             what = f"run.toml inside the run that {outer or '.'}/run.toml describes; it is not used"
             problems.append(Problem(each.path, None, "run-toml", what, "Keep one run.toml per run."))
     return tomls
-
-
-def _under(folder: str, places: Mapping[str, object]) -> str | None:
-    """The place that `folder` is or lies below."""
-    parts = folder.split("/") if folder else []
-    for i in range(len(parts), -1, -1):
-        if (place := "/".join(parts[:i])) in places:
-            return place
-    return None
 
 
 def _groups(
@@ -186,7 +176,7 @@ def _groups(
     for each in claimed:
         if _dealt_out(kinds[each.path]):
             continue
-        place = _under(each.folder, tomls)
+        place = under(each.folder, tomls)
         if place is None:
             free.append(each)
         else:
@@ -211,18 +201,22 @@ def _plans(
 ) -> tuple[RunPlan, ...]:
     paths = [_unsuffixed(group) or printable(root.name) or "run" for group in groups]
     names = ids.assign([(path, _own(path, group)) for path, group in zip(paths, groups, strict=True)])
-    owners = _Owners(groups)
+    owners = Owners(groups)
+    of_kind = defaultdict(list)
+    for each in dealt:
+        of_kind[kinds[each.path]].append(each)
     unread = _unread((each for each in dealt if _passive(kinds[each.path])), kinds, owners)
-    dumps = _dumps((each for each in dealt if kinds[each.path] == generations.NAME), owners)
-    configs = _configs((each for each in dealt if kinds[each.path] == hydra_files.NAME), owners)
-    tables = _tables((each for each in dealt if kinds[each.path] == sample_tables.NAME), owners)
-    noted = _noted(written, owners)
+    dumps = by_run(sorted(of_kind[generations.NAME], key=_dumped), owners.of_dump)
+    newest_first = sorted(of_kind[hydra_files.NAME], key=lambda one: one.path, reverse=True)
+    configs = by_run(newest_first, owners.of_config)
+    tables = by_run(sorted(of_kind[sample_tables.NAME], key=_logged), owners.of_table)
+    noted = by_run(written, owners.of_note)
     problems += [
-        *_runless(noted.pop(None, [])),
+        *runless(noted.pop(None, [])),
         *unread.pop(None, []),
-        *_unowned(dumps.pop(None, [])),
-        *_unowned(tables.pop(None, [])),
-        *_logless(configs.pop(None, [])),
+        *unowned(dumps.pop(None, [])),
+        *unowned(tables.pop(None, [])),
+        *logless(configs.pop(None, [])),
     ]
     plans = []
     for place, (path, group) in enumerate(zip(paths, groups, strict=True)):
@@ -248,6 +242,14 @@ def _unsuffixed(group: grouping.Group) -> str:
     return opened(f"{folder}{slash}{ids.stem(name)}" if held is not None else group.path)
 
 
+def _dumped(each: Found) -> tuple[str, int, str]:
+    return each.folder, generations.step_of(each.path) or 0, each.path
+
+
+def _logged(each: Found) -> tuple[str, object]:
+    return each.folder, sample_tables.order(each.path)
+
+
 def _own(path: str, group: grouping.Group) -> str:
     """A path that no other run has: of a folder itself, else of the first file."""
     folder = not group.files or any(each.path.startswith(f"{path}/") for each in group.files)
@@ -261,151 +263,8 @@ def _empty(path: str, group: grouping.Group) -> list[Problem]:
     return [Problem(path, None, "empty", "there is a run.toml and no log that this version reads", hint)]
 
 
-class _Owners:
-    """Which run a file belongs to that says of none by itself."""
-
-    def __init__(self, groups: Sequence[grouping.Group]) -> None:
-        self._groups = groups
-        self._places: dict[str, list[int]] = defaultdict(list)
-        for number, group in enumerate(groups):
-            for folder in {group.path, *(home(f.folder) for f in group.files)}:
-                self._places[folder].append(number)
-
-    def __call__(self, each: Found) -> int | None:
-        """Number of the run of the nearest folder above, when that folder has exactly one."""
-        place = _under(home(each.folder), self._places)
-        if place is None or len(self._places[place]) != 1:
-            return None
-        number = self._places[place][0]
-        return None if place == "" and self._groups[number].path else number
-
-    def of_note(self, each: Found) -> int | None:
-        """The run of the folder that a note is about: the nearest one above, when it has exactly one."""
-        folder = home(notes.home(each.path))
-        place = _under(folder, self._places)
-        numbers = self._places[place] if place is not None and (place or not folder) else []
-        return numbers[0] if len(numbers) == 1 else None
-
-    def of_dump(self, each: Found) -> int | None:
-        """As above, else the only run below the folder of the dump: `x` for `x/rollouts/`, or RUNS."""
-        number, place = self(each), home(each.folder)
-        if number is not None:
-            return number
-        below = [i for i, group in enumerate(self._groups) if not place or group.path.startswith(f"{place}/")]
-        return below[0] if len(below) == 1 else None
-
-    def of_table(self, each: Found) -> int | None:
-        """The run that the path of a table names, else the only one of the nearest folder that has any."""
-        parts = each.folder.split("/")
-        named = {self._named[part] for part in parts if part in self._named}
-        if len(named) == 1:
-            return named.pop()
-        for depth in range(len(parts), 0, -1):
-            inside = self._inside.get("/".join(parts[:depth]), set())
-            if inside:
-                return next(iter(inside)) if len(inside) == 1 else None
-        return self.of_dump(each)
-
-    @cached_property
-    def _inside(self) -> dict[str, set[int]]:
-        """Folder -> the runs that have a file in it or below."""
-        found: dict[str, set[int]] = defaultdict(set)
-        for number, group in enumerate(self._groups):
-            for folder in {each.folder for each in group.files}:
-                while folder:
-                    found[folder].add(number)
-                    folder = folder.rpartition("/")[0]
-        return found
-
-    @cached_property
-    def _named(self) -> dict[str, int]:
-        """Name of a run in its database -> the run."""
-        files = ((number, each) for number, group in enumerate(self._groups) for each in group.files)
-        return {each.part: number for number, each in files if each.part}
-
-    def of_config(self, each: Found) -> int | None:
-        """The one run of the nearest folder that has runs, from where Hydra's folder lies upwards."""
-        place = each.folder.rpartition("/")[0]
-        while place and place != home(each.folder):
-            if len(self._places.get(place, ())) == 1:
-                return self._places[place][0]
-            place = place.rpartition("/")[0]
-        number = self.of_dump(each)
-        return self._below(home(each.folder)) if number is None else number
-
-    def _below(self, folder: str) -> int | None:
-        """The one run whose files lie somewhere below a folder, such as in a store of a tracker."""
-        inside = [
-            number
-            for number, group in enumerate(self._groups)
-            if folder and any(f.folder.startswith(f"{folder}/") for f in group.files)
-        ]
-        return inside[0] if len(inside) == 1 else None
-
-
-def _noted(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
-    """Notes by the number of their run (None = no run)."""
-    result: dict[int | None, list[Found]] = defaultdict(list)
-    for each in found:
-        result[owners.of_note(each)].append(each)
-    return result
-
-
-def _runless(found: Iterable[Found]) -> list[Problem]:
-    """Problems for notes that lie in the folder of no run, or of several."""
-    what = "a note in the folder of no run, or of several: which it is about cannot be told"
-    hint = "Give each run a folder of its own and put the note there. A log needs another name than this."
-    return [Problem(each.path, None, "no-run", what, hint) for each in found]
-
-
-def _configs(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
-    """Hydra's configurations by the number of their run (None = no run), the newest first."""
-    result: dict[int | None, list[Found]] = defaultdict(list)
-    for each in sorted(found, key=lambda one: one.path, reverse=True):
-        result[owners.of_config(each)].append(each)
-    return result
-
-
-def _logless(configs: Iterable[Found]) -> list[Problem]:
-    """Problems for configurations that lie in the folder of no run, or of several."""
-    what = "a configuration of Hydra in the folder of no run, or of several: whose it is cannot be told"
-    hint = "Put it beside the log of its run, each run in a folder of its own."
-    return [Problem(each.folder, None, "no-run", what, hint) for each in configs]
-
-
-def _dumps(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
-    """Dumps of generations by the number of their run (None = no run), in the order of their steps."""
-    result: dict[int | None, list[Found]] = defaultdict(list)
-    for each in sorted(found, key=lambda one: (one.folder, generations.step_of(one.path) or 0, one.path)):
-        result[owners.of_dump(each)].append(each)
-    return result
-
-
-def _tables(found: Iterable[Found], owners: _Owners) -> dict[int | None, list[Found]]:
-    """Tables of samples by the number of their run (None = no run), in the order of their steps."""
-    result: dict[int | None, list[Found]] = defaultdict(list)
-    for each in sorted(found, key=lambda one: (one.folder, sample_tables.order(one.path))):
-        result[owners.of_table(each)].append(each)
-    return result
-
-
-def _unowned(dumps: Iterable[Found]) -> list[Problem]:
-    """Problems for dumps that lie in the folder of no run, or of several; one per folder."""
-    folders: dict[str, list[Found]] = defaultdict(list)
-    for each in dumps:
-        folders[each.folder].append(each)
-    hint = "Put the folder into that of its run; beside several logs, give each run a folder of its own."
-    what = "generations that belong to no run"
-    return [
-        Problem(folder or ".", None, "no-run", f"{what} ({len(found)} files)", hint)
-        if len(found) > 1
-        else Problem(found[0].path, None, "no-run", what, hint)
-        for folder, found in folders.items()
-    ]
-
-
 def _unread(
-    passive: Iterable[Found], kinds: Mapping[str, str], owners: _Owners
+    passive: Iterable[Found], kinds: Mapping[str, str], owners: Owners
 ) -> dict[int | None, list[Problem]]:
     """Problems for files that were recognised and not read: number of the run (None = no run) -> problems."""
     counts: Counter[tuple[int | None, str, str]] = Counter()
