@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from sitegen import mkdocs_plugin
 from tests.site import test_browser as shared
@@ -31,6 +31,13 @@ def clipboard(tab: Tab) -> str:
     return pasted
 
 
+def copied(tab: Tab, link: Locator) -> str:
+    """What a click on a link to copy left in the clipboard, which is written a moment after it."""
+    link.click()
+    expect(link).to_have_text("copied")
+    return clipboard(tab)
+
+
 @pytest.fixture
 def run(tab: Tab) -> Tab:
     """A sick run's page with a clipboard."""
@@ -52,12 +59,12 @@ def test_the_link_of_a_heading_is_copied_by_keyboard_and_said(run: Tab) -> None:
 
 
 def test_an_incident_and_a_chart_have_theirs(run: Tab) -> None:
-    run.page.get_by_label("Link to this incident, REW-03-1").click()
-    assert clipboard(run) == f"{run.origin}runs/math-002/#REW-03-1"
+    incident = run.page.get_by_label("Link to this incident, REW-03-1")
+    assert copied(run, incident) == f"{run.origin}runs/math-002/#REW-03-1"
     chart = run.page.locator("#overview .sg-chart[id]").first
     chart.hover()
-    chart.locator(".sg-anchor").click()
-    assert clipboard(run) == f"{run.origin}runs/math-002/#{chart.get_attribute('id')}"
+    place = f"{run.origin}runs/math-002/#{chart.get_attribute('id')}"
+    assert copied(run, chart.locator(".sg-anchor")) == place
 
 
 def test_every_link_to_copy_is_named_and_large_enough(run: Tab) -> None:
@@ -95,10 +102,9 @@ def test_a_run_that_is_still_written_pins_the_step_it_was_copied_at(tab: Tab) ->
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.page.goto(f"{tab.origin}runs/math-004/")
     expect(tab.page.locator(".sg-head")).to_contain_text("still being written, as of step 20")
-    tab.page.get_by_role("link", name="Copy the link to Metrics").click()
-    copied = clipboard(tab)
-    assert copied == f"{tab.origin}runs/math-004/?step=20#metrics"
-    tab.page.goto(copied)
+    address = copied(tab, tab.page.get_by_role("link", name="Copy the link to Metrics"))
+    assert address == f"{tab.origin}runs/math-004/?step=20#metrics"
+    tab.page.goto(address)
     expect(tab.page.locator(".sg-pinned")).to_have_count(0)  # nothing is newer yet
 
 
@@ -127,8 +133,8 @@ def test_what_began_before_is_left_as_it_is(tab: Tab) -> None:
 def test_a_pinned_link_that_is_shared_again_keeps_its_step(tab: Tab) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.page.goto(f"{tab.origin}runs/math-004/?step=7")
-    tab.page.get_by_role("link", name="Copy the link to Metrics").click()
-    assert clipboard(tab) == f"{tab.origin}runs/math-004/?step=7#metrics"
+    link = tab.page.get_by_role("link", name="Copy the link to Metrics")
+    assert copied(tab, link) == f"{tab.origin}runs/math-004/?step=7#metrics"
 
 
 def test_a_step_the_run_does_not_reach_any_more_is_said(tab: Tab) -> None:
