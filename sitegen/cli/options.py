@@ -119,6 +119,12 @@ def existing(runs: Path) -> Path:
     """`runs` where it exists. Raises ConfigError that says what was expected and what to do."""
     if runs.exists():
         return runs
+    ends = ("/".join(runs.parts[i:]) for i in range(len(runs.parts)))
+    if meant := next(filter(live.is_address, ends), None):  # from mkdocs.yml, taken for a path below it
+        raise ConfigError(
+            f"'{meant}' is the address of a live source, which stands on the command line only. In mkdocs.yml"
+            " give a folder, and copy the runs into it: sitegen ingest ADDRESS --into runs/tracker."
+        )
     raise ConfigError(
         f"there is no folder '{runs}'. Expected a folder with one folder per run, each with the logs that "
         f"training left. Give its path (`sitegen … path/to/runs`), or make it: mkdir -p {runs}/my-run and "

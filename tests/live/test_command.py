@@ -54,6 +54,14 @@ def test_build_and_check_take_an_address(
     assert "3 steps" in sitegen("check", address, "--fail-on", "never").out
 
 
+def test_an_address_in_mkdocs_yml_is_told_where_it_belongs(sitegen: Sitegen, tmp_path: Path) -> None:
+    plugin = "plugins:\n  - sitegen:\n      runs: mlflow+http://host:5000/\n"
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{plugin}")
+    answer = sitegen("ingest", "-c", "mkdocs.yml")
+    assert answer.status == 2
+    assert "stands on the command line only" in answer.err and "--into" in answer.err
+
+
 def test_a_server_that_is_gone_ends_with_status_2_and_one_line(sitegen: Sitegen) -> None:
     answer = sitegen("ingest", "mlflow+http://127.0.0.1:9/", "-q")
     assert (answer.status, answer.out) == (2, "")
