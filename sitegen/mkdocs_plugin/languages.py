@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from sitegen.config import Config
-from sitegen.language import LANGUAGES
+from sitegen.language import LANGUAGES, SCRIPT, catalog
 
-SCRIPT = "assets/language.js"
+SWITCH = "assets/language.js"
+WORDS = "assets/words.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,12 @@ def links(url: str, settings: Config, main: str) -> tuple[Link, ...]:
         Link(code, LANGUAGES[code], f"{root}{_folder(code, main)}{url}" or "./", code == own)
         for code in dict.fromkeys((main, *settings.languages))
     )
+
+
+def words(script: Path, code: str) -> str:
+    """`script`, which says what scripts say, with the words of a language."""
+    said = json.dumps(catalog(code)[SCRIPT], ensure_ascii=False, indent=0)
+    return f"{script.read_text('utf-8')}Object.assign(window.sitegen.words, {said});\n"
 
 
 def _folder(code: str, main: str) -> str:

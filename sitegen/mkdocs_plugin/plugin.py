@@ -52,6 +52,7 @@ STYLES = (
     "assets/compare.css",
 )
 SCRIPTS = (
+    languages.WORDS,
     "assets/run.js",
     "assets/choose.js",  # adds a column, which tables.js must find
     "assets/tables.js",
@@ -120,7 +121,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         os.environ[_EPOCH] = str(int(self.site.now or 0))  # MkDocs dates its sitemap with it
         _dress(config)
         if self.settings.languages:
-            config.extra_javascript.append(languages.SCRIPT)
+            config.extra_javascript.append(languages.SWITCH)
 
     def on_files(self, files: Files, config: MkDocsConfig) -> Files:
         """Add our pages, guides and assets; what the site itself brings wins."""
@@ -132,7 +133,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             for source in sorted(root.rglob("*")):
                 if source.is_file():
                     name = source.relative_to(root if folder == "docs" else root.parent).as_posix()
-                    _add(files, File.generated(config, name, abs_src_path=str(source)))
+                    _add(files, self._asset(config, name, source))
         self._pages = {_uri(page): page for page in self.site.pages}
         if config.nav is None:
             own = [f.src_uri for f in files.documentation_pages() if f.src_uri not in self._pages]
@@ -200,6 +201,12 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     def _said(self, text: str) -> str:
         with speaking(self.settings.language):
             return t(text)
+
+    def _asset(self, config: MkDocsConfig, name: str, source: Path) -> File:
+        """A file as it is, or what scripts say in the language of the site."""
+        if name == languages.WORDS and self.settings.language != ENGLISH:
+            return File.generated(config, name, content=languages.words(source, self.settings.language))
+        return File.generated(config, name, abs_src_path=str(source))
 
     def _guarded(self, html: str, fragment: str) -> str:
         return sites.guarded(html, fragment) if self.settings.policy else html.replace(sites.PLACE, "", 1)

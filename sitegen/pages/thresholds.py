@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sitegen import charts
+from sitegen.language import t
 from sitegen.model import Incident, Series, Severity
 from sitegen.reports.shapes import MetricView
 
@@ -29,7 +30,7 @@ def of_incident(
     if not known:
         return ()
     values = [limit for _, limit in known]
-    label = f"{incident.rule} limit"
+    label = t("{rule} limit", rule=incident.rule)
     if max(values) - min(values) <= 0.01 * abs(values[-1]):  # it never moved
         label += f" {charts.human(values[-1])}"
         known = known if within is None else [(within.first, values[-1]), (within.last, values[-1])]

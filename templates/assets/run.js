@@ -2,6 +2,8 @@
 (() => {
   "use strict";
 
+  const t = (window.sitegen && window.sitegen.t) || ((text) => text);
+
   const input = (placeholder) => {
     const field = document.createElement("input");
     field.type = "search";
@@ -42,12 +44,12 @@
     const overview = root.querySelector("#overview");
     const groups = [...root.querySelectorAll(".sg-group")];
     const charts = [...root.querySelectorAll(".sg-chart")];
-    const find = input("find a metric");
-    find.title = "words that the name holds, or /a pattern/";
+    const find = input(t("find a metric"));
+    find.title = t("words that the name holds, or /a pattern/");
     const none = document.createElement("p");
     none.className = "sg-empty";
     none.hidden = true;
-    none.textContent = "No metric of this run has such a name.";
+    none.textContent = t("No metric of this run has such a name.");
     root.querySelector(".sg-chips").append(find);
     root.append(none);
     const names = new Map(charts.map((chart) => [chart, [...chart.querySelectorAll("figcaption b, figcaption code")].map((one) => one.textContent).join(" ")]));

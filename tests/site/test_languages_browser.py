@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from sitegen import mkdocs_plugin
+from sitegen.site.templates import has_charts
 from tests.site import test_browser as shared
 from tests.site.test_browser import Tab
 
@@ -97,3 +98,14 @@ def test_a_site_of_one_language_has_no_switch(built: mkdocs_plugin.Built) -> Non
     assert "sg-language" not in html
     assert "hreflang" not in html
     assert '<html lang="en"' in html
+
+
+def test_charts_speak_the_language_of_their_page(tab: Tab) -> None:
+    if not has_charts():
+        pytest.skip("no uPlot: python -m sitegen.packaging.libraries")
+    tab.page.goto(f"{tab.origin}zh/{RUN}")
+    expect(tab.page.locator("html")).to_have_attribute("data-sg-charts", "alive")
+    expect(tab.page.locator(".sg-tools")).to_contain_text("平滑")
+    expect(tab.page.get_by_label("查找指标").first).to_be_visible()
+    assert not re.search("[a-z]{4,}", tab.page.locator(".sg-layers").inner_text())
+    assert tab.noise == []

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { charts } = window.sitegen;
+  const { charts, t } = window.sitegen;
   const { scale, points, layers } = charts;
   const WIDE = 300; /* px; narrower charts get fewer ticks */
 
@@ -37,7 +37,7 @@
       node.className = "sg-live";
       node.tabIndex = 0;
       node.setAttribute("role", "application");
-      node.setAttribute("aria-roledescription", "interactive chart");
+      node.setAttribute("aria-roledescription", t("interactive chart"));
       node.setAttribute("aria-label", this.drawing ? this.drawing.getAttribute("aria-label") : this.metric.title);
       const [width, height] = this.size();
       this.figure.append(node);
@@ -111,7 +111,7 @@
         this.refresh();
         this.board.again(this);
       } catch (fault) {
-        this.board.say(`The exact values of ${this.metric.title} did not arrive: ${fault.message}`);
+        this.board.say(t("The exact values of {title} did not arrive: {why}", { title: this.metric.title, why: fault.message }));
       }
       this.waiting = null;
     }
@@ -163,7 +163,7 @@
       const { bottom, hi, lo } = this.y;
       plot.x = (value) => plot.left + ((value - from) / (to - from)) * plot.width;
       plot.y = (value) => plot.top + (1 - (Math.max(bottom - 1e3 * (hi - bottom), Math.min(hi + 1e3 * (hi - bottom), value)) - bottom) / (hi - bottom)) * plot.height;
-      const notes = [this.y.log ? "log scale" : "", this.y.log && this.hidden() ? `${this.hidden()} not above 0` : ""];
+      const notes = [this.y.log ? t("log scale") : "", this.y.log && this.hidden() ? t("{n} not above 0", { n: this.hidden() }) : ""];
       return Object.assign(plot, { lo, hi, floor: plot.y(lo), font: this.large ? 12 : 10, note: notes.filter(Boolean).join(", ") });
     }
 
@@ -176,7 +176,7 @@
       const y = this.y.log ? scale.decades(this.y.lo, this.y.hi).map((at) => [at, scale.decade(at)]) : this.plain(this.large ? 7 : wide ? 4 : 3);
       const [from, to] = this.range, xs = scale.ends(from, to, this.large ? Math.max(3, Math.round(this.plot.width / 110)) : wide ? 4 : 3, place.key === "step");
       const inner = scale.labels(xs.slice(1, -1)), end = (value) => scale.human(value, place.key === "step" ? 6 : 3);
-      const last = `${end(to)}${this.large || place.key !== "step" ? ` ${place.unit || place.label}` : ""}`;
+      const last = `${end(to)}${this.large || place.key !== "step" ? ` ${t(place.unit || place.label)}` : ""}`;
       const xlabels = [end(from), ...inner, last];
       return {
         colours: board.colours, colour: this.colour(), columns: this.columns, forks: this.forks, odd: this.odd, y,
@@ -186,7 +186,7 @@
         marks: this.marks().map(([step, severity, label, title, href]) => ({ x: place.x(step), severity, label, title, href })),
         limits: this.limits.map(([label, steps, values]) => ({ label, x: steps.map((step) => place.x(step)), values })),
         large: this.large, right: this.right(),
-        empty: this.seen.live.n ? this.columns.x.length ? "" : "not logged in this range" : "no finite value",
+        empty: this.seen.live.n ? this.columns.x.length ? "" : t("not logged in this range") : t("no finite value"),
       };
     }
 
@@ -239,7 +239,7 @@
         const to = Math.min(plot.width, plot.x(board.place.x(last + 1)) - plot.left);
         if (to - from < 2) continue;
         const handle = document.createElement("button");
-        Object.assign(handle, { type: "button", tabIndex: -1, className: `sg-over-phase sg-bg-${phase}`, title: `${word}, steps ${first} to ${last}: zoom to it` });
+        Object.assign(handle, { type: "button", tabIndex: -1, className: `sg-over-phase sg-bg-${phase}`, title: t("{word}, steps {first} to {last}: zoom to it", { word, first, last }) });
         handle.setAttribute("aria-hidden", "true");
         handle.style.left = `${from}px`;
         handle.style.width = `${to - from}px`;
@@ -305,11 +305,11 @@
 
     tell(found, left) {
       const { place, header } = this.board, lines = [];
-      const steps = found.last > found.step ? `steps ${found.step} to ${found.last}` : `step ${found.step}`;
-      lines.push([place.key === "step" ? steps : `${steps} · ${scale.human(found.x, 4)} ${place.unit || place.label}`, ""]);
+      const steps = found.last > found.step ? t("steps {first} to {last}", { first: found.step, last: found.last }) : t("step {step}", { step: found.step });
+      lines.push([place.key === "step" ? steps : `${steps} · ${scale.human(found.x, 4)} ${t(place.unit || place.label)}`, ""]);
       lines.push([`${found.word}${found.kind ? "" : ` ${this.metric.unit}`}`.trim(), "sg-tip-value"]);
-      if (found.smooth !== null) lines.push([`smoothed ${scale.human(found.smooth, 4)}`, ""]);
-      found.rewritten.forEach((value) => lines.push([`rewritten: ${this.seen.exact ? scale.whole(value) : scale.human(value, 4)}`, ""]));
+      if (found.smooth !== null) lines.push([t("smoothed {value}", { value: scale.human(found.smooth, 4) }), ""]);
+      found.rewritten.forEach((value) => lines.push([t("rewritten: {value}", { value: this.seen.exact ? scale.whole(value) : scale.human(value, 4) }), ""]));
       this.others.forEach((other) => lines.push(other.tell(found.x)));
       const phase = header.phases.find(([, , first, last]) => found.step >= first && found.step <= last);
       if (phase) lines.push([phase[1], ""]);

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { charts } = window.sitegen;
+  const { charts, t } = window.sitegen;
   const { make, button } = charts;
   const FAMILIES = ["reward", "kl", "entropy", "policy", "critic", "length", "speed", "memory", "validation", "rollout"];
 
@@ -45,7 +45,7 @@
 
     tell(x) {
       const i = this.seen.live.n ? charts.points.nearest(this.seen.live, x) : -1;
-      const word = i < 0 ? "no value" : this.seen.exact ? charts.scale.whole(this.seen.live.middle[i]) : `≈ ${charts.scale.human(this.seen.live.middle[i], 4)}`;
+      const word = i < 0 ? t("no value") : this.seen.exact ? charts.scale.whole(this.seen.live.middle[i]) : `≈ ${charts.scale.human(this.seen.live.middle[i], 4)}`;
       return [`${this.metric.title} ${word} ${this.metric.unit}`.trim(), ""];
     }
   }
@@ -64,7 +64,7 @@
       swatch.style.background = tint;
       const node = make("button", { type: "button", className: "sg-chip sg-legend", title: metric.name, "aria-pressed": String(pressed) }, swatch, metric.title);
       node.addEventListener("click", click);
-      return remove ? [node, button("×", `remove ${metric.title}`, remove, "sg-chip sg-legend-out")] : [node];
+      return remove ? [node, button("×", t("remove {title}", { title: metric.title }), remove, "sg-chip sg-legend-out")] : [node];
     };
     const { state } = board, whole = !state.off.has("line") || !state.off.has("band");
     list.replaceChildren(
@@ -102,7 +102,7 @@
 
   const picker = (board, chart, list) => {
     const options = make("datalist", { id: "sg-metrics-list" }, ...board.header.metrics.map((metric) => make("option", { value: metric.name, label: metric.title })));
-    const field = make("input", { type: "search", className: "sg-search", placeholder: "add a metric", "aria-label": "add a metric to this chart" });
+    const field = make("input", { type: "search", className: "sg-search", placeholder: t("add a metric"), "aria-label": t("add a metric to this chart") });
     field.setAttribute("list", options.id);
     field.addEventListener("change", () => {
       const wanted = field.value.trim().toLowerCase(), all = board.header.metrics;
@@ -120,20 +120,20 @@
     close();
     board.touch();
     const metric = board.header.metrics[k], figure = make("figure", { className: `sg-chart sg-full-chart sg-g-${metric.family}` });
-    const list = make("span", { className: "sg-legends", role: "group", "aria-label": "Series" });
+    const list = make("span", { className: "sg-legends", role: "group", "aria-label": t("Series") });
     const act = (words, title, work) => button(words, title, () => work());
     const chart = () => board.large;
     const head = make("div", { className: "sg-full-head" },
       make("b", { textContent: metric.title }), make("code", { textContent: metric.name }), list);
     const row = make("div", { className: "sg-full-tools" },
-      act("log y", "l", () => charts.flip(board, "log", metric.id)), act("full range", "f", () => charts.flip(board, "full", metric.id)),
-      act("+", "zoom in", () => charts.keys(board, { key: "+", target: chart().node, preventDefault() {} })),
-      act("−", "zoom out", () => charts.keys(board, { key: "-", target: chart().node, preventDefault() {} })),
-      act("all steps", "Esc", () => board.zoom(null)),
-      act("PNG", "save as PNG", () => charts.save.png(chart())), act("SVG", "save as SVG", () => charts.save.svg(chart())),
-      act("CSV", "save every value as CSV", () => charts.save.csv(chart())), act("link", "copy link", () => charts.copy(board, metric.id)),
-      act("?", "keys", () => charts.help()));
-    const out = button("Close", "g or Esc", () => close(), "sg-chip sg-full-close");
+      act(t("log y"), "l", () => charts.flip(board, "log", metric.id)), act(t("full range"), "f", () => charts.flip(board, "full", metric.id)),
+      act("+", t("zoom in"), () => charts.keys(board, { key: "+", target: chart().node, preventDefault() {} })),
+      act("−", t("zoom out"), () => charts.keys(board, { key: "-", target: chart().node, preventDefault() {} })),
+      act(t("all steps"), "Esc", () => board.zoom(null)),
+      act("PNG", t("save as PNG"), () => charts.save.png(chart())), act("SVG", t("save as SVG"), () => charts.save.svg(chart())),
+      act("CSV", t("save every value as CSV"), () => charts.save.csv(chart())), act(t("link"), t("copy link"), () => charts.copy(board, metric.id)),
+      act("?", t("keys"), () => charts.help()));
+    const out = button(t("Close"), t("g or Esc"), () => close(), "sg-chip sg-full-close");
     dialog = make("dialog", { className: "sg-full sg-page", "aria-label": metric.title }, head, row, figure);
     dialog.addEventListener("close", () => ended(board));
     document.body.append(dialog);

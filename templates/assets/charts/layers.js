@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { charts } = window.sitegen;
+  const { charts, t } = window.sitegen;
   const LANE = 11, LINES = 12, ROOM = 12;
   const RANK = { critical: 0, error: 1, warning: 2, info: 3 };
   const KINDS = { nan: "NaN", inf: "inf", "-inf": "-inf", null: "null" };
@@ -117,7 +117,7 @@
       const end = Math.max(plot.left + 20, Math.min(plot.left + plot.width, plot.x(x[x.length - 1])));
       if (!seen) {
         const up = ys[ys.length - 1] > plot.hi;
-        pen.text(`${label}, ${up ? "above" : "below"}`, plot.left + plot.width, up ? plot.top + plot.font : plot.floor - 4, colours.text, { align: "right", size: plot.font, halo: colours.surface });
+        pen.text(t(up ? "{label}, above" : "{label}, below", { label }), plot.left + plot.width, up ? plot.top + plot.font : plot.floor - 4, colours.text, { align: "right", size: plot.font, halo: colours.surface });
         continue;
       }
       const path = lines(x, ys, plot);

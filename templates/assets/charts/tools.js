@@ -2,8 +2,9 @@
 (() => {
   "use strict";
 
-  const { charts } = window.sitegen;
-  const SMOOTH = [["auto", "running median"], ["off", "off: every value"], [0.5, "exp. mean 0.5"], [0.8, "exp. mean 0.8"], [0.9, "exp. mean 0.9"], [0.95, "exp. mean 0.95"], [0.99, "exp. mean 0.99"]];
+  const { charts, t } = window.sitegen;
+  const mean = (weight) => t("exp. mean {weight}", { weight });
+  const SMOOTH = [["auto", t("running median")], ["off", t("off: every value")], ...[0.5, 0.8, 0.9, 0.95, 0.99].map((weight) => [weight, mean(weight)])];
   const HELP = [
     ["drag", "zoom; double click or Esc: all steps"], ["click", "keep the cursor there, for a link; again: let it go"],
     ["← →", "previous, next value; with Shift ten"], ["Home End", "first, last value"], ["+ −", "zoom in, out at the cursor"],
@@ -36,20 +37,20 @@
   /* The row above the charts. */
   const tools = (board) => {
     const { header, state } = board;
-    const axes = [["step", "step"], ...header.axes.map(([key, label, unit]) => [key, unit ? `${label} (${unit})` : label])];
-    const [xLabel, x] = choice("x", "x axis", axes, (key) => axis(board, key));
-    const [smoothLabel, smooth] = choice("smoothing", "smoothing", SMOOTH, (value) => smoothing(board, value));
-    const log = button("log y", "logarithmic scale of all charts; of one: its menu", () => flip(board, "log", "all"));
-    const full = button("full y range", "also what lies far from the rest; of one: its menu", () => flip(board, "full", "all"));
+    const axes = [["step", t("step")], ...header.axes.map(([key, label, unit]) => [key, unit ? `${t(label)} (${t(unit)})` : t(label)])];
+    const [xLabel, x] = choice("x", t("x axis"), axes, (key) => axis(board, key));
+    const [smoothLabel, smooth] = choice(t("smoothing"), t("smoothing"), SMOOTH, (value) => smoothing(board, value));
+    const log = button(t("log y"), t("logarithmic scale of all charts; of one: its menu"), () => flip(board, "log", "all"));
+    const full = button(t("full y range"), t("also what lies far from the rest; of one: its menu"), () => flip(board, "full", "all"));
     const layers = charts.LAYERS.filter(([key]) => has(header, key)).map(([key, words]) => {
-      const node = button(words, `show or hide: ${words}`, () => layer(board, key), `sg-chip sg-layer sg-layer--${key}`);
+      const node = button(t(words), t("show or hide: {words}", { words: t(words) }), () => layer(board, key), `sg-chip sg-layer sg-layer--${key}`);
       return [key, node];
     });
-    const zoomed = button("", "back to all steps (Esc)", () => board.zoom(null));
-    const pinned = button("", "let the cursor go", () => board.pin(null));
-    const help = button("?", "keys", () => charts.help(), "sg-chip sg-help-open");
-    help.setAttribute("aria-label", "Keys of the charts");
-    const row = make("div", { className: "sg-tools", role: "group", "aria-label": "How charts are drawn" }, zoomed, pinned, xLabel, smoothLabel, log, full, make("span", { className: "sg-layers", role: "group", "aria-label": "What charts show" }, ...layers.map(([, node]) => node)), help);
+    const zoomed = button("", t("back to all steps (Esc)"), () => board.zoom(null));
+    const pinned = button("", t("let the cursor go"), () => board.pin(null));
+    const help = button("?", t("keys"), () => charts.help(), "sg-chip sg-help-open");
+    help.setAttribute("aria-label", t("Keys of the charts"));
+    const row = make("div", { className: "sg-tools", role: "group", "aria-label": t("How charts are drawn") }, zoomed, pinned, xLabel, smoothLabel, log, full, make("span", { className: "sg-layers", role: "group", "aria-label": t("What charts show") }, ...layers.map(([, node]) => node)), help);
     board.root.querySelector(".sg-chips").after(row);
     if (!header.axes.length) xLabel.hidden = true;
     const how = board.root.querySelector(".sg-how");
@@ -57,14 +58,14 @@
     const update = () => {
       x.value = state.axis;
       smooth.value = String(state.smooth);
-      if (!smooth.value) smooth.append(make("option", { value: String(state.smooth), textContent: `exp. mean ${state.smooth}`, selected: true }));
+      if (!smooth.value) smooth.append(make("option", { value: String(state.smooth), textContent: mean(state.smooth), selected: true }));
       log.setAttribute("aria-pressed", String(state.log.get("all") === true));
       full.setAttribute("aria-pressed", String(state.full.has("all")));
       layers.forEach(([key, node]) => node.setAttribute("aria-pressed", String(!state.off.has(key))));
       zoomed.hidden = !state.zoom;
-      if (state.zoom) zoomed.textContent = `steps ${state.zoom.map((one) => charts.scale.human(one, 5)).join(" – ")} ×`;
+      if (state.zoom) zoomed.textContent = t("steps {steps} ×", { steps: state.zoom.map((one) => charts.scale.human(one, 5)).join(" – ") });
       pinned.hidden = state.at === null;
-      pinned.textContent = `at step ${state.at} ×`;
+      pinned.textContent = t("at step {step} ×", { step: state.at });
     };
     update();
     return { update, row };
@@ -81,14 +82,14 @@
     await board.along(key);
     board.cursor = null;
     board.refresh();
-    board.say(`x axis: ${board.place.label}`);
+    board.say(t("x axis: {axis}", { axis: t(board.place.label) }));
   };
 
   const smoothing = (board, value) => {
     board.touch();
     board.state.smooth = Number(value) ? Number(value) : value;
     board.refresh();
-    board.say(`smoothing: ${SMOOTH.find(([one]) => String(one) === String(value))[1]}`);
+    board.say(t("smoothing: {how}", { how: SMOOTH.find(([one]) => String(one) === String(value))[1] }));
   };
 
   const layer = (board, key) => {
@@ -117,7 +118,7 @@
   /* The button of a chart that opens its menu. */
   const menu = (board, figure) => {
     const k = board.byId.get(figure.dataset.sgChart), metric = board.header.metrics[k];
-    const open = make("button", { type: "button", className: "sg-menu-open", title: "full screen, scales, files, link", textContent: "⋯", "aria-label": `Menu of ${metric.title}`, "aria-expanded": "false" });
+    const open = make("button", { type: "button", className: "sg-menu-open", title: t("full screen, scales, files, link"), textContent: "⋯", "aria-label": t("Menu of {title}", { title: metric.title }), "aria-expanded": "false" });
     figure.querySelector("figcaption").append(open);
     open.addEventListener("click", () => unfold(board, figure, open, k));
   };
@@ -146,11 +147,11 @@
       return node;
     };
     const list = make("div", { className: "sg-menu", role: "group", "aria-label": open.getAttribute("aria-label") },
-      entry("Full screen", () => charts.full.open(board, k), "g"),
-      entry(now && now.y.log ? "Linear scale" : "Log scale", () => flip(board, "log", id), "l"),
-      entry(board.state.full.has(id) ? "Range of most values" : "Full y range", () => flip(board, "full", id), "f"),
-      entry("Save PNG", () => charts.save.png(chart())), entry("Save SVG", () => charts.save.svg(chart())),
-      entry("Save CSV, every value", () => charts.save.csv(chart())), entry("Copy link", () => copy(board, id)));
+      entry(t("Full screen"), () => charts.full.open(board, k), "g"),
+      entry(now && now.y.log ? t("Linear scale") : t("Log scale"), () => flip(board, "log", id), "l"),
+      entry(board.state.full.has(id) ? t("Range of most values") : t("Full y range"), () => flip(board, "full", id), "f"),
+      entry(t("Save PNG"), () => charts.save.png(chart())), entry(t("Save SVG"), () => charts.save.svg(chart())),
+      entry(t("Save CSV, every value"), () => charts.save.csv(chart())), entry(t("Copy link"), () => copy(board, id)));
     figure.append(list);
     open.setAttribute("aria-expanded", "true");
     unfolded = { list, open };
@@ -176,10 +177,10 @@
     if (!board.state.chart) link.hash = id;
     try {
       await navigator.clipboard.writeText(link.href);
-      board.say("The link is copied");
+      board.say(t("The link is copied"));
     } catch {
       location.hash = link.hash; /* no clipboard here: at least the address has it */
-      board.say("The address of this page is the link");
+      board.say(t("The address of this page is the link"));
     }
   };
 
@@ -258,10 +259,10 @@
   };
 
   charts.help = () => {
-    const dialog = make("dialog", { className: "sg-help sg-page", "aria-label": "Keys of the charts" },
-      make("h2", { textContent: "Charts" }),
-      make("dl", {}, ...HELP.map(([key, words]) => make("div", {}, make("dt", {}, make("kbd", { textContent: key })), make("dd", { textContent: words })))),
-      button("Close", "", () => dialog.close()));
+    const dialog = make("dialog", { className: "sg-help sg-page", "aria-label": t("Keys of the charts") },
+      make("h2", { textContent: t("Charts") }),
+      make("dl", {}, ...HELP.map(([key, words]) => make("div", {}, make("dt", {}, make("kbd", { textContent: t(key) })), make("dd", { textContent: t(words) })))),
+      button(t("Close"), "", () => dialog.close()));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
