@@ -52,6 +52,7 @@ class Table:
     line: int
     values: Mapping[str, Any]
     lines: Mapping[str, int] = field(default_factory=dict)  # key -> line
+    remarks: Mapping[str, str] = field(default_factory=dict)  # word -> text of a line `# word: text`
 
     def line_of(self, key: str) -> int:
         """Line where `key` is set, else the line of the block."""
@@ -263,7 +264,8 @@ class _Reading:
             where = re.search(r"at line (\d+)", str(error))
             self._fault(line + (int(where[1]) if where else 0), f"not TOML: {error}")
             return Table(line, {})
-        return Table(line, values, _key_lines(token.content, line))
+        remarks = dict(re.findall(r"^#\s*(\w+):\s+(.*\S)", token.content, re.MULTILINE))
+        return Table(line, values, _key_lines(token.content, line), remarks)
 
     def _sections(self) -> dict[str, str]:
         headings = self._headings("h2")

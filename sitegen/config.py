@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+from sitegen import places
 from sitegen.errors import ConfigError
 from sitegen.language import ENGLISH, LANGUAGES
 
@@ -62,6 +63,7 @@ class Config:
         group_seeds: whether runs that differ in the seed only share a place on leaderboards, with their mean.
         title: name of the site, from MkDocs' `site_name`.
         site_url: address of the published site, from MkDocs' `site_url`; "" = not known.
+        file: the mkdocs.yml that says so; None where there is none.
     """
 
     runs: Path = Path("runs")
@@ -80,6 +82,11 @@ class Config:
     group_seeds: bool = True
     title: str = "RL run archive"
     site_url: str = ""
+    file: Path | None = None
+
+    def where(self, keys: Sequence[str]) -> str:
+        """`mkdocs.yml:12: muted`: where the setting that `keys` lead to stands."""
+        return ": ".join((_where(self.file, keys), *keys))
 
     @property
     def archive_home(self) -> Path:
@@ -105,7 +112,8 @@ class Config:
         )
 
 
-KEYS = tuple(f.name for f in fields(Config) if f.name != "site_url")  # a site says that to MkDocs
+_NOT_OURS = ("site_url", "file")  # a site says the one to MkDocs, and the other is where it says all this
+KEYS = tuple(f.name for f in fields(Config) if f.name not in _NOT_OURS)
 
 
 class _Faults(ValueError):  # noqa: N818 - several at once
@@ -119,12 +127,11 @@ class _Faults(ValueError):  # noqa: N818 - several at once
 def read(
     settings: Mapping[str, object],
     base: Path,
-    where: Callable[[tuple[str, ...]], str] = lambda keys: "mkdocs.yml: plugins: sitegen",
+    file: Path | None = None,
 ) -> Config:
-    """Config from the mapping `settings`; relative folders start at `base`.
+    """Config from the mapping `settings` of `file`; relative folders start at `base`.
 
-    `where` opens the message about a fault; it is given the keys that lead to it. Raises ConfigError that
-    lists every fault at once.
+    Raises ConfigError that lists every fault at once, each with its line.
     """
     faults: list[_Fault] = []
     known: dict[str, object] = {}
@@ -139,13 +146,17 @@ def read(
             except ValueError as error:
                 faults.append(((key,), str(error)))
     if faults:
-        raise ConfigError("\n".join(_told(where, tuple(map(str, keys)), text) for keys, text in faults))
-    return Config(**known)  # type: ignore[arg-type]
+        raise ConfigError("\n".join(_told(file, tuple(map(str, keys)), text) for keys, text in faults))
+    return Config(**known, file=file)  # type: ignore[arg-type]
 
 
-def _told(where: Callable[[tuple[str, ...]], str], keys: tuple[str, ...], text: str) -> str:
+def _told(file: Path | None, keys: tuple[str, ...], text: str) -> str:
     named = keys if not text.startswith("unknown key") else keys[:-1]
-    return ": ".join((where(keys), *named, text))
+    return ": ".join((_where(file, keys), *named, text))
+
+
+def _where(file: Path | None, keys: Sequence[str]) -> str:
+    return "mkdocs.yml: plugins: sitegen" if file is None else places.where(file, keys)
 
 
 def nearest(word: str, known: tuple[str, ...]) -> str:

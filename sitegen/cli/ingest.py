@@ -8,11 +8,13 @@ from pathlib import Path
 import click
 
 from sitegen import archive as archives
-from sitegen import live
+from sitegen import live, rules
 from sitegen.cli import options
 from sitegen.cli.screen import Screen
-from sitegen.errors import ConfigError, Problem
+from sitegen.config import Config
+from sitegen.errors import CardError, ConfigError, Problem
 from sitegen.model import Run
+from sitegen.reports import asked
 
 _QUIET_KINDS = {"redacted"}  # worth a word, but nothing was lost
 
@@ -62,10 +64,23 @@ def command(
     for run in update.removed:
         screen.line(f"gone: {run}")
     unread = [*update.problems, *(problem for run in found for problem in run.problems)]
+    unread += _asked_in_vain(found, config, screen)
     _problems(screen, unread)
     for path in update.ignored:
         screen.line(f"ignored: {path} (no known format)")
     return 1 if strict and any(problem.kind not in _QUIET_KINDS for problem in unread) else 0
+
+
+def _asked_in_vain(runs: Sequence[Run], config: Config, screen: Screen) -> list[Problem]:
+    """What files run.toml ask of rules and other runs that is not there."""
+    if not any(map(asked.anything, runs)):
+        return []
+    try:
+        found = asked.of_runs(runs, rules.catalog(config.rules))
+    except CardError as error:
+        screen.note(f"presets and mutes of run.toml were not checked, a card is wrong: {error}")
+        return []
+    return [problem for problems in found.values() for problem in problems]
 
 
 def _table(screen: Screen, runs: Sequence[Run], changed: set[str]) -> None:

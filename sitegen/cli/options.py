@@ -56,6 +56,11 @@ def site_options(command: Command) -> Command:
     return config_option(home_option(quiet_option(command)))
 
 
+def has_own_file() -> bool:
+    """Whether this folder has a mkdocs.yml of its own."""
+    return mkdocs_plugin.config_file(Path.cwd()).parent.resolve() == Path.cwd().resolve()
+
+
 def site_config_file(given: Path | None) -> Path:
     """The mkdocs.yml to use: the one given, the one in this folder, or the packaged one."""
     return given if given is not None else mkdocs_plugin.config_file(Path.cwd())

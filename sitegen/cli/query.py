@@ -15,11 +15,12 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from sitegen import archive as archives
-from sitegen import reports
+from sitegen import reports, rules
 from sitegen.cli import options
 from sitegen.cli.screen import Screen, clean
 from sitegen.config import Config
 from sitegen.model import Findings
+from sitegen.reports import asked
 from sitegen.reports.status import state, status
 from sitegen.store import Store
 
@@ -72,6 +73,7 @@ def command(
             findings,
             status=lambda run: status(archive.run(run), findings(run)).value,
             state=lambda run: state(findings(run).phases).value,
+            problems=lambda: asked.of_runs(store.facts(), rules.catalog(config.rules)),
         )
     if form == "table" and out is None:
         numbers = [place for place, field in enumerate(table.schema) if _is_number(field.type)]

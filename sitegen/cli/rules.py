@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -40,12 +40,14 @@ def show(code: str, config_file: Path | None) -> int:
     screen = Screen()
     config = options.settings(config_file)
     rule = _find(tuple(catalogs.catalog(config.rules)), code)
-    screen.line((f"{rule.code}  {rule.title}", "bold"), f"  ({rule.severity.word}, since {rule.since})")
+    screen.line((f"{rule.code}  {rule.title}", "bold"), f"  ({_weight(rule)}, since {rule.since})")
     screen.line(rule.summary)
     screen.line("")
     screen.line("Needs: ", ", ".join(rule.needs) or "nothing but a log")
     if rule.params:
-        screen.line("Parameters: ", _params(rule, config.params.get(rule.code, {})))
+        screen.line("Parameters:")
+    for said in _params(rule, config.params.get(rule.code, {})):
+        screen.line(f"  {said}")
     for heading, prose in rule.sections.items():
         screen.line("")
         screen.line((heading, "bold"))
@@ -107,9 +109,16 @@ def _say_new(screen: Screen, file: Path, text: str, used: bool) -> None:
     for number, what in catalogs.open_lines(text):
         screen.line(f"  {file}:{number}: {what}")
     screen.line(f"Then: sitegen rules test {file}")
-    if not used and "catalog" not in file.parts:
-        screen.line("A site uses the cards of a folder that its mkdocs.yml names:")
-        screen.line(f"  plugins:\n    - sitegen:\n        rules: [{file.parent.as_posix()}]")
+    if used or "catalog" in file.parts:
+        return
+    below = f"plugins:\n  - sitegen:\n      rules: [{file.parent.as_posix()}]"
+    if options.has_own_file():
+        screen.line("A site uses the cards of a folder that its mkdocs.yml names. Add there:")
+        screen.line(below)
+        return
+    screen.line("A site uses the cards of a folder that its mkdocs.yml names. None is here yet; one is:")
+    screen.line(f"site_name: RL run archive\ntheme:\n  name: material\n  font: false\n{below}")
+    screen.line("It wants a folder for pages of your own, too: mkdir docs")
 
 
 def _free(code: str, catalog: tuple[Rule, ...]) -> str:
@@ -160,16 +169,17 @@ def _find(catalog: tuple[Rule, ...], code: str) -> Rule:
     raise ConfigError(f"there is no rule '{code}'.{nearest(code.upper(), known)}")
 
 
-def _params(rule: Rule, changed: Mapping[str, object]) -> str:
-    """`times = 3.0 (set by this site; the card says 2.0), floor = 0.01`."""
-    own = {name: f"{name} = {value}" for name, value in rule.params.items()}
-    told = {name: f"{name} = {changed[name]} (set by this site; the card says {rule.params[name]})"
-            for name in own if name in changed}  # fmt: skip
-    return ", ".join((own | told).values())
+def _params(rule: Rule, changed: Mapping[str, object]) -> Iterator[str]:
+    """`times = 3.0 (set by this site; the card says 2.0): times its own level`."""
+    for name, value in rule.params.items():
+        own = f" (set by this site; the card says {value})" if name in changed else ""
+        means = f": {rule.meanings[name]}" if name in rule.meanings else ""
+        yield f"{name} = {changed.get(name, value)}{own}{means}"
 
 
 def _weight(rule: Rule) -> str:
-    return "phase" if rule.kind == "phase" else rule.severity.word
+    words = [one.word for one in rule.severities or (rule.severity,)]
+    return "phase" if rule.kind == "phase" else " to ".join(dict.fromkeys((words[0], words[-1])))
 
 
 def _codes(cards: tuple[Path, ...], catalog: tuple[Rule, ...]) -> list[str] | None:

@@ -16,7 +16,7 @@ from sitegen.cli.whereabouts import Checked, in_a_folder, onsets
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.model import Incident
-from sitegen.reports import explained
+from sitegen.reports import asked, explained
 from sitegen.reports.shapes import RunReport
 
 
@@ -60,8 +60,9 @@ class Reader:
 
 
 def _alone(report: RunReport) -> RunReport:
-    """`report` without what its notes say of other runs, which are elsewhere."""
-    told = tuple(one for one in report.problems if one.kind != explained.SUCCESSOR)
+    """`report` without what it says of other runs, which are elsewhere."""
+    elsewhere = (explained.SUCCESSOR, asked.BASELINE)
+    told = tuple(one for one in report.problems if one.kind not in elsewhere)
     return replace(report, problems=told)
 
 

@@ -53,6 +53,11 @@ def records(stream: BinaryIO, damage: Damage) -> Iterator[tuple[int, bytes]]:
         damage.torn = start
 
 
+def has_record(stream: BinaryIO) -> bool:
+    """Whether a single whole record is anywhere in the stream."""
+    return next(records(stream, Damage()), None) is not None
+
+
 def _pieces(stream: BinaryIO, damage: Damage) -> Iterator[tuple[int, int, bytes]]:
     """(kind, offset, data) of every sound piece; kind 0 where something is missing before the next one."""
     offset, at = 0, FILE_HEADER

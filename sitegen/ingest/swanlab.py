@@ -36,6 +36,14 @@ def sniff(path: str, head: bytes) -> bool:
     return head.startswith(MAGIC) or (path.endswith(".swanlab") and not head.startswith(sqlite.MAGIC))
 
 
+def holds(source: Source) -> bool:
+    """A file that is only called like one must hold a record somewhere."""
+    if MAGIC.startswith(source.head(len(MAGIC))):  # torn within it, too
+        return True
+    with source.open() as stream:
+        return leveldb_log.has_record(stream)
+
+
 def beside(path: str) -> tuple[str, ...]:
     """Configuration, metadata, SwanLab's own diagnosis, and what its local board has again.
 

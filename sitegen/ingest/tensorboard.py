@@ -26,10 +26,20 @@ NAME = "tensorboard"
 MAX_TAGS = 20_000  # values of one record; more are no metrics but data
 _WALL, _STEP, _SUMMARY = 0x09, 0x10, 0x2A  # first byte of a field of an event
 
+_VERSION, _FIRST = b"brain.Event:", 64  # how event files begin, and within how many bytes
+
 
 def sniff(path: str, head: bytes) -> bool:
     """Whether the file begins with the version that every event file begins with, or is called like one."""
-    return b"brain.Event:" in head[:64] or ".tfevents." in path.rpartition("/")[2]
+    return _VERSION in head[:_FIRST] or ".tfevents." in path.rpartition("/")[2]
+
+
+def holds(source: Source) -> bool:
+    """A file that is only called like one must hold a record somewhere."""
+    if _VERSION in source.head(_FIRST):
+        return True
+    with source.open() as stream:
+        return any(len(found.starts) for found in tfrecord.frames(stream, Damage()))
 
 
 def read(source: Source) -> Iterator[Batch]:

@@ -35,6 +35,14 @@ def sniff(path: str, head: bytes) -> bool:
     return head.startswith(MAGIC) or path.endswith(".wandb")
 
 
+def holds(source: Source) -> bool:
+    """A file that is only called like one must hold a record somewhere."""
+    if MAGIC.startswith(source.head(len(MAGIC))):  # torn within it, too
+        return True
+    with source.open() as stream:
+        return leveldb_log.has_record(stream)
+
+
 def read(source: Source) -> Iterator[Batch]:
     """Step records in file order with configuration and facts, and last what could not be read."""
     reader = _Reader(source)

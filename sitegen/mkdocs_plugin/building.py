@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
+from mkdocs.config.base import ValidationError
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, MkDocsException
 
+from sitegen import places
 from sitegen import site as sites
 from sitegen.archive import locked
 from sitegen.config import Config
 from sitegen.errors import ConfigError
 from sitegen.mkdocs_plugin.plugin import NAME, SitegenPlugin
-
-if TYPE_CHECKING:
-    from mkdocs.config.defaults import MkDocsConfig
 
 Say = Callable[[str], None]
 
@@ -131,10 +131,39 @@ def _listening(config_file: Path, progress: Say | None) -> Iterator[None]:
     try:
         yield
     except (MkDocsException, Abort) as error:
-        said = "\n".join(ear.errors) or str(error)
-        raise ConfigError(f"{config_file.name}: {said}") from error
+        said = _all_faults(config_file) or ear.errors or [str(error)]
+        raise ConfigError("\n".join(_told(config_file, one) for one in said)) from error
     finally:
         logger.removeHandler(ear)
+
+
+def _all_faults(config_file: Path) -> list[str]:
+    """Every setting that MkDocs refuses, which itself stops at the first; [] where it refuses none."""
+    config = MkDocsConfig(config_file_path=str(config_file))
+    faults = []
+    try:
+        with config_file.open("rb") as stream:
+            config.load_file(stream)
+        for name, option in config._schema:
+            option.pre_validation(config, key_name=name)
+        for name, option in config._schema:
+            try:
+                config[name] = option.validate(config.get(name))
+            except ValidationError as error:
+                faults.append(f"Config value '{name}': {error}")
+    except Exception:  # whatever is wrong, MkDocs has told it
+        return []
+    return faults
+
+
+def _told(config_file: Path, said: str) -> str:
+    """What MkDocs says of a setting, opened by the line where it stands; ours names its lines itself."""
+    ours = said.removeprefix("Config value 'plugins': Plugin 'sitegen' option 'sitegen': ")
+    if ours != said:
+        return ours
+    named = re.match(r"Config value '(\w+)'", said)
+    line = places.line_of(config_file, [named[1]]) if named else None
+    return f"{config_file.name}{f':{line}' if line else ''}: {said}"
 
 
 class _Ear(logging.Handler):

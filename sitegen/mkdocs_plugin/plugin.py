@@ -28,7 +28,6 @@ from sitegen.config import Config
 from sitegen.errors import ConfigError, SitegenError
 from sitegen.language import ENGLISH, LANGUAGES, speaking, t
 from sitegen.mkdocs_plugin import languages
-from sitegen.mkdocs_plugin.places import line_of
 from sitegen.model import Page
 
 if TYPE_CHECKING:
@@ -89,13 +88,8 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         """Read the options; MkDocs shows each error with the name of the plugin."""
         file = Path(config_file_path or NAME).absolute()
         self.config = options
-
-        def where(keys: tuple[str, ...]) -> str:
-            line = line_of(file, keys)
-            return f"{file.name}:{line}" if line else file.name
-
         try:
-            self.settings = settings.read(options, file.parent, where)
+            self.settings = settings.read(options, file.parent, file)
         except ConfigError as error:
             return [("sitegen", error)], []
         return [], []

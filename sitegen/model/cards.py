@@ -29,6 +29,8 @@ class Rule:
     exit: int = 0  # rows of calm that close it
     mute: bool = False  # opens nothing during warm-up
     presets: tuple[str, ...] = ()  # runs only where one of these was asked for; () = everywhere
+    severities: tuple[Severity, ...] = ()  # all that its findings may have, mildest first
+    meanings: Mapping[str, str] = field(default_factory=dict)  # param -> what it is, in words
 
 
 @dataclass(frozen=True, slots=True)

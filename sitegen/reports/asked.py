@@ -1,4 +1,4 @@
-"""What a run.toml asks of the rules that no rule can give: told as problems of the run, never passed over."""
+"""What a run.toml asks for that is not there: told as problems of the run, never passed over."""
 
 from __future__ import annotations
 
@@ -8,15 +8,39 @@ from dataclasses import replace
 
 from sitegen.errors import Problem
 from sitegen.model import Mute, Rule, Run
+from sitegen.reports.compare import Peers, peers
 
 KIND = "run-toml"
+BASELINE = "baseline"  # kind of the problem that a run is not there, which another archive may hold
 
 
-def checked(run: Run, rules: Sequence[Rule]) -> Run:
-    """`run` with a problem for each preset and each muted code that none of `rules` knows."""
-    path = run.toml or run.path
-    found = (*_presets(path, run.presets or (), rules), *_mutes(path, run.mutes, rules))
+def checked(run: Run, rules: Sequence[Rule], beside: Peers | None = None) -> Run:
+    """`run` with the problems of its run.toml that `told` finds."""
+    found = tuple(told(run, rules, beside or Peers()))
     return replace(run, problems=(*run.problems, *found)) if found else run
+
+
+def told(run: Run, rules: Sequence[Rule], beside: Peers) -> Iterator[Problem]:
+    """A problem for each preset and muted code that none of `rules` knows, and a baseline that is no run."""
+    path = run.toml or run.path
+    yield from _presets(path, run.presets or (), rules)
+    yield from _mutes(path, run.mutes, rules)
+    if beside.lost is not None:
+        here = "itself" if beside.lost in (run.id, *run.aliases) else "no run of this archive"
+        said = f"baseline: {beside.lost} is {here}; the run is compared with none"
+        yield Problem(path, None, BASELINE, said, "Name another run by its id or one of its aliases.")
+
+
+def of_runs(runs: Sequence[Run], rules: Sequence[Rule]) -> dict[str, tuple[Problem, ...]]:
+    """Run -> what its run.toml asks for in vain; runs that ask for nothing such are left out."""
+    known = peers(runs)
+    found = {run.id: tuple(told(run, rules, known[run.id])) for run in runs}
+    return {run: problems for run, problems in found.items() if problems}
+
+
+def anything(run: Run) -> bool:
+    """Whether a run asks for something that may not be there."""
+    return bool(run.presets or run.mutes or run.baseline)
 
 
 def _presets(path: str, asked: Iterable[str], rules: Sequence[Rule]) -> Iterator[Problem]:

@@ -9,9 +9,7 @@ from typing import TypeVar
 
 from sitegen import leaderboards, rules
 from sitegen.archive import Archive
-from sitegen.cards import nearest
 from sitegen.config import Config
-from sitegen.errors import ConfigError
 from sitegen.model import Findings, Leaderboard, Rule
 from sitegen.reports import codec, compare, digest, explained, kin, scorecard
 from sitegen.reports.desk import Desk
@@ -37,7 +35,7 @@ class Reports:
     def __init__(self, archive: Archive, config: Config) -> None:
         self._archive, self._config = archive, config
         cards = rules.catalog(config.rules)
-        _check_muted(cards, config.muted)
+        rules.check(cards, config.params, config.presets, config.muted, config.where)
         self._cards = tuple(rule for rule in cards if rule.code not in config.muted)
         self.catalog = tuple(plain(rule) for rule in self._cards)
         settings = digest.settings(self._cards, config)
@@ -57,7 +55,9 @@ class Reports:
         peers, found = self._peers[run], self._successors.get(run, Successors())
         others = (each for each in (peers.baseline, peers.previous, *found.others) if each is not None)
         prints = (self._archive.run(each).fingerprint for each in others)
-        return digest.of(self._told(run), *prints, *([repr(self._kin[run])] if run in self._kin else []))
+        return digest.of(
+            self._told(run), peers.lost or "", *prints, *([repr(self._kin[run])] if run in self._kin else [])
+        )
 
     def findings(self, run: str) -> Findings:
         """What the rules say about `run`."""
@@ -189,11 +189,3 @@ def plain(rule: Rule) -> Rule:
 
 def _switched_off(cards: Iterable[Rule], muted: Sequence[str]) -> tuple[Rule, ...]:
     return tuple(plain(rule) for rule in cards if rule.code in muted)
-
-
-def _check_muted(cards: Iterable[Rule], muted: Iterable[str]) -> None:
-    """Raise ConfigError for a code under `muted:` that no card has."""
-    known = [rule.code for rule in cards]
-    for code in muted:
-        if code not in known:
-            raise ConfigError(f"muted: no rule {code}{nearest(code, known)}")

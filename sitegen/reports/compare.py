@@ -19,6 +19,7 @@ class Peers:
 
     baseline: str | None = None
     previous: str | None = None
+    lost: str | None = None  # the baseline that run.toml names, where there is no such run
 
 
 def peers(runs: Iterable[Run]) -> dict[str, Peers]:
@@ -33,7 +34,8 @@ def peers(runs: Iterable[Run]) -> dict[str, Peers]:
     found = {}
     for run in known:
         baseline = names.get(run.baseline) if run.baseline else None
-        found[run.id] = Peers(None if baseline == run.id else baseline, before.get(run.id))
+        lost = run.baseline if run.baseline and (baseline is None or baseline == run.id) else None
+        found[run.id] = Peers(None if lost else baseline, before.get(run.id), lost)
     return found
 
 

@@ -80,7 +80,8 @@ class Desk:
         return {relation: archive.run(other) for relation, other in found.items() if other is not None}
 
     def _run(self, run: str, findings: Findings) -> Run:
-        known = asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off))
+        beside = self.peers.get(run, Peers())
+        known = asked.checked(Archive(self.home).run(run), (*self.catalog, *self.off), beside)
         judged = None if rules.failure(findings) else findings
         return explained.checked(known, judged, self.successors.get(run, Successors()))
 

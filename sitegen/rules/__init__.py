@@ -17,6 +17,7 @@ from sitegen.errors import SitegenError
 from sitegen.model import Findings, Outcome, Verdict
 from sitegen.rules import engine, loading
 from sitegen.rules.cases import CaseResult, Sketch, cases, test
+from sitegen.rules.choices import check
 from sitegen.rules.definition import Definition
 from sitegen.rules.engine import engine_version
 from sitegen.rules.loading import CODE
@@ -30,6 +31,7 @@ __all__ = [
     "Sketch",
     "cases",
     "catalog",
+    "check",
     "engine_version",
     "evaluate",
     "failure",
@@ -77,8 +79,7 @@ def evaluate(
         CardError: a card failed; it names the card, its line and DuckDB's message.
     """
     changed = overrides or {}
-    engine.check_overrides(catalog, changed)
-    engine.check_presets(catalog, presets)
+    check(catalog, changed, presets)
     found: dict[str, Findings] = {}
 
     def judge(store: Store) -> dict[str, Findings]:

@@ -15,6 +15,9 @@ from sitegen.rules.casetext import Span
 from sitegen.rules.definition import Definition
 from sitegen.store import Store, keys_for
 
+#: How long a card may think about all cases together: a few thousand rows.
+SECONDS = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
@@ -55,7 +58,7 @@ def test(catalog: Sequence[Definition], codes: Sequence[str] | None = None) -> t
         {f"{rule.code}/{at}": _asking(rule, case) for rule in wanted for at, case in enumerate(rule.cases)}
     )
     keys = keys_for(frozenset().union(*(one.metrics for one in needed)))
-    with Store(shelf, frame=shelf.frame(keys)) as store:
+    with Store(shelf, frame=shelf.frame(keys), seconds=SECONDS) as store:
         found = engine.evaluate_store(store, needed, {})
     return tuple(
         _result(rule, case, found[f"{rule.code}/{at}"], shelf.rows(f"{rule.code}/{at}"))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from sitegen.cards import nearest
-from sitegen.errors import CardError, ConfigError
+from sitegen.errors import CardError
 from sitegen.metrics import glossary
 from sitegen.model import Findings, Incident, Muted, Outcome, Phase, Run, Verdict
 from sitegen.rules import answers, phases, rowdata
 from sitegen.rules.answers import Answer
 from sitegen.rules.applicable import missing, silence
+from sitegen.rules.choices import Overrides
 from sitegen.rules.definition import Definition
 from sitegen.rules.incidents import Maker
 from sitegen.rules.moves import moves
@@ -29,8 +29,6 @@ engine_version = "2"
 
 #: Answers that may wait to be read.
 AHEAD = 3
-
-Overrides = Mapping[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +45,6 @@ class _Tally:
 
     evaluated: dict[str, int]  # rows whose condition was true or false
     found: dict[str, list[Found]] = field(default_factory=dict)
-
-
-def check_overrides(catalog: Iterable[Definition], overrides: Overrides) -> None:
-    """Raise ConfigError for an override of a rule or a param that does not exist, or of another type."""
-    known = {rule.code: rule for rule in catalog}
-    for code, params in overrides.items():
-        if code not in known:
-            raise ConfigError(f"rules: no rule {code}{nearest(code, known)}")
-        for name, value in params.items():
-            if name not in known[code].params:
-                have = ", ".join(known[code].params) or "none"
-                raise ConfigError(
-                    f"rules: {code} has no param {name}{nearest(name, known[code].params)} (params: {have})"
-                )
-            if not _alike(known[code].params[name], value):
-                raise ConfigError(
-                    f"rules: {code}.{name} must be like {known[code].params[name]!r}, not {value!r}"
-                )
-
-
-def _alike(card: object, given: object) -> bool:
-    if isinstance(card, bool) or isinstance(given, bool):
-        return isinstance(card, bool) and isinstance(given, bool)
-    return isinstance(given, str) == isinstance(card, str) and isinstance(given, str | int | float)
-
-
-def check_presets(catalog: Iterable[Definition], presets: Iterable[str]) -> None:
-    """Raise ConfigError for a preset that no card knows."""
-    known = dict.fromkeys(name for rule in catalog for name in rule.presets)
-    for name in presets:
-        if name not in known:
-            raise ConfigError(f"presets: no card knows {name!r}{nearest(name, known)}")
 
 
 def evaluate_store(

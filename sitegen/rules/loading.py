@@ -112,8 +112,7 @@ def define(card: Card, faults: Iterable[Fault] = ()) -> tuple[Definition | None,
     answers = verify(card.sql, card.settings.values.get("params", {}))
     wrong += [card.fault(card.sql_line + one.line - 1, one.message) for one in answers.refusals]
     definition = _definition(card, answers)
-    if not answers.refusals:
-        wrong += _answer_faults(definition)
+    wrong += _answer_faults(definition) if not answers.refusals else _named_nowhere(definition)
     if "spans" in answers.tables and definition.kind == "incident" and not definition.after:
         wrong.append(card.fault(card.sql_line, 'reads spans but has no after = ["CODE", …] in its settings'))
     wrong += casetext.faults(definition)
@@ -172,6 +171,7 @@ def _definition(card: Card, answers: Answers) -> Definition:
     relation = values.get("relation", "steps")
     metric = values.get("metric") or next((name for name in needs if name in keys), None)
     persist = values.get("persist", [1, 1])
+    params = dict(values.get("params", {}))
     return Definition(
         code=values["code"],
         slug=card.slug,
@@ -181,7 +181,7 @@ def _definition(card: Card, answers: Answers) -> Definition:
         severity=Severity.of(values["severity"]),
         needs=needs,
         since=values["since"],
-        params=dict(values.get("params", {})),
+        params=params,
         sql=card.sql,
         sections=card.sections,
         path=card.path,
@@ -195,6 +195,8 @@ def _definition(card: Card, answers: Answers) -> Definition:
         message=values.get("message", ""),
         after=tuple(values.get("after", ())),
         presets=_presets(values.get("preset", [])),
+        severities=_severities(card, answers.columns),
+        meanings={name: text for name, text in card.settings.remarks.items() if name in params},
         columns=answers.columns,
         extra=tuple(name for name in answers.columns if name not in KNOWN),
         words=answers.words,
@@ -202,6 +204,14 @@ def _definition(card: Card, answers: Answers) -> Definition:
         cases=card.cases,
         card=card,
     )
+
+
+def _severities(card: Card, columns: Mapping[str, str]) -> tuple[Severity, ...]:
+    """What findings of a card may be: words of its query, where that answers one; else its own."""
+    own = Severity.of(card.settings.values["severity"])
+    if "severity" not in columns or "preset" in card.settings.values:
+        return (own,)
+    return tuple(one for one in Severity if f"'{one.word}'" in card.sql) or (own,)
 
 
 def _presets(given: str | list[str]) -> tuple[str, ...]:
@@ -236,6 +246,16 @@ def _answer_faults(rule: Definition) -> Iterator[Fault]:
     for told in card.translations.values():
         for wrong in message.faults(told.message, names, texts):
             yield card.fault(told.line, wrong)
+
+
+def _named_nowhere(rule: Definition) -> Iterator[Fault]:
+    """Of a card whose SQL is wrong: places of the message that no word of the SQL could fill."""
+    names = {*rule.words, *_before_after(rule)}
+    told = [(rule.message, rule.card.settings.line_of("message"))]
+    told += [(one.message, one.line) for one in rule.card.translations.values()]
+    for text, line in told:
+        for name in message.unknown(text, names):
+            yield rule.card.fault(line, f"message names {{{name}}}, and so does nothing in the SQL")
 
 
 def _before_after(rule: Definition) -> Iterator[str]:

@@ -66,6 +66,16 @@ def faults(template: str, names: Iterable[str], texts: Iterable[str] = ()) -> It
             yield from _spec_faults(name, spec or "", "text" if name in words else 1.5)
 
 
+def unknown(template: str, names: Iterable[str]) -> Iterator[str]:
+    """Places of `template` that are not among `names` nor always there; nothing where it is no template."""
+    known = {*ALWAYS, *names}
+    try:
+        found = [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
+    except ValueError:
+        return
+    yield from (name for name in dict.fromkeys(found) if name not in known)
+
+
 def _spec_faults(name: str, spec: str, dummy: float | str) -> Iterator[str]:
     try:
         format(dummy, spec)

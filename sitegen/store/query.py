@@ -6,13 +6,13 @@ over the files, so that a question about one run opens one file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import duckdb
 import pyarrow as pa
 
 from sitegen.cards import nearest
-from sitegen.errors import QueryError
+from sitegen.errors import Problem, QueryError
 from sitegen.model import Findings, Run
 from sitegen.store import facts, longform, statement
 from sitegen.store.connection import Connection, TimedOutError, arrow_within, put, shut
@@ -21,6 +21,7 @@ from sitegen.store.frames import Shelf
 
 FindingsOf = Callable[[str], Findings | None]
 StatusOf = Callable[[str], str | None]
+ProblemsOf = Callable[[], Mapping[str, Sequence[Problem]]]
 
 SECONDS = 600.0
 MEMORY = "3GB"
@@ -85,6 +86,7 @@ class Question:
         findings: what the rules say about a run; asked only if the statement names them.
         status: outcome of a run; asked only if the statement may name it.
         state: where its training was last; likewise.
+        problems: problems of a run beyond those that its logs have; likewise.
     """
 
     def __init__(
@@ -94,12 +96,14 @@ class Question:
         findings: FindingsOf | None,
         status: StatusOf | None,
         state: StatusOf | None = None,
+        problems: ProblemsOf | None = None,
     ) -> None:
         self._shelf = shelf
         self._found = found
         self._findings = findings
         self._status = status
         self._state = state
+        self._problems = problems
 
     def answer(self, sql: str) -> pa.Table:
         """Rows of one SELECT. Raises QueryError with DuckDB's message and the tables there are."""
@@ -145,7 +149,7 @@ class Question:
                 CONFIG, ((run.id, *one) for run in self._found for one in sorted(run.config.items()))
             )
         if name == "problems":
-            return table(facts.PROBLEMS, [*self._own_problems(), *facts.problem_rows(self._found)])
+            return table(facts.PROBLEMS, [*self._own_problems(), *self._of_runs()])
         return facts.summary(self._found)
 
     def _run(self, run: Run, status: StatusOf | None, state: StatusOf | None) -> Row:
@@ -163,6 +167,13 @@ class Question:
         """Problems that belong to no run, with an empty run id."""
         for one in self._shelf.problems():
             yield "", one.path, one.line, one.kind, one.message
+
+    def _of_runs(self) -> Iterator[Row]:
+        told = self._problems() if self._problems else {}
+        for run in self._found:
+            yield from facts.problem_rows([run])
+            for one in told.get(run.id, ()):
+                yield run.id, one.path, one.line, one.kind, one.message
 
     def _of_findings(self, name: str) -> pa.Table:
         ask = self._findings or (lambda run: None)

@@ -15,7 +15,6 @@ from sitegen.model import LogLine, Run
 from sitegen.store import facts, relations, statement
 from sitegen.store.connection import (
     MEMORY,
-    SECONDS,
     THREADS,
     Connection,
     Parameters,
@@ -29,12 +28,14 @@ from sitegen.store.connection import (
 )
 from sitegen.store.frames import Frame, Shelf, gather
 from sitegen.store.portion import portions
-from sitegen.store.query import FindingsOf, Question, StatusOf
+from sitegen.store.query import FindingsOf, ProblemsOf, Question, StatusOf
 
 #: Relations made from rows of runs rather than from facts about them.
 OF_ROWS = frozenset({"steps", "evals", "events"})
 #: Columns of `steps` that are loaded whatever a statement names.
 ALWAYS = frozenset({"run", "row", "step", "segment", "warm", "w", "stride"})
+#: Seconds that one card may take on a batch of runs; all of ours together take one or two.
+CARD_SECONDS = 20.0
 #: Runs that a message names.
 NAMED = 5
 
@@ -59,6 +60,7 @@ class Store:
         runs: ids; every run of the archive by default.
         frame: rows to use instead of those in the archive's Parquet, for runs that were only written down.
         threads: cores that SQL may use.
+        seconds: how long one statement may take.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Store:
         runs: Sequence[str] | None = None,
         frame: Frame | None = None,
         threads: int = THREADS,
+        seconds: float = CARD_SECONDS,
     ) -> None:
         self.threads = threads
+        self.seconds = seconds
         self._archive = archive
         self._frame = frame
         self.runs = tuple(runs) if runs is not None else archive.runs()
@@ -141,7 +145,7 @@ class Store:
         rows: list[dict[str, object]] = self.table(sql, params).to_pylist()
         return rows
 
-    def table(self, sql: str, params: Parameters | None = None, seconds: float = SECONDS) -> pa.Table:
+    def table(self, sql: str, params: Parameters | None = None) -> pa.Table:
         """As `select`, as an Arrow table. `params` that the SQL does not name are ignored."""
         with self._lock:
             parsed = statement.parse(sql)
@@ -152,7 +156,7 @@ class Store:
             if "steps" in parsed.tables and not statement.has_star(parsed):
                 relations.narrow(cursor, parsed.words, self._columns)
         given = {name: value for name, value in (params or {}).items() if name in parsed.parameters}
-        return self._run_shut(cursor, parsed.sql, given, seconds)
+        return self._run_shut(cursor, parsed.sql, given)
 
     def query(
         self,
@@ -160,6 +164,7 @@ class Store:
         findings: FindingsOf | None = None,
         status: StatusOf | None = None,
         state: StatusOf | None = None,
+        problems: ProblemsOf | None = None,
     ) -> pa.Table:
         """Rows of one SELECT on the tables of CONTRACT.md.
 
@@ -168,22 +173,21 @@ class Store:
             findings: what the rules say about a run; asked only for phases, incidents and verdicts.
             status: outcome of a run for `runs.status`; NULL without it.
             state: where its training was last, for `runs.state`; likewise.
+            problems: problems of runs beyond those of their logs, for `problems`.
 
         Raises:
             QueryError: with DuckDB's message and the tables there are.
         """
-        return Question(self._archive, self.facts(), findings, status, state).answer(sql)
+        return Question(self._archive, self.facts(), findings, status, state, problems).answer(sql)
 
     def put(self, name: str, rows: pa.Table) -> None:
         """Make relation `name` hold `rows`."""
         put(self._open(), name, rows)
         self._loaded.add(name)
 
-    def _run_shut(
-        self, cursor: Connection, sql: str, params: Mapping[str, object], seconds: float
-    ) -> pa.Table:
+    def _run_shut(self, cursor: Connection, sql: str, params: Mapping[str, object]) -> pa.Table:
         try:
-            return _named(arrow_within(cursor, sql, params, seconds))
+            return _named(arrow_within(cursor, sql, params, self.seconds))
         except duckdb.OutOfMemoryException as error:
             raise RefusedError(1, str(self._too_large(error))) from None
         except duckdb.Error as error:

@@ -67,3 +67,40 @@ def test_a_code_that_does_not_exist_is_told_with_the_nearest(sitegen: Sitegen, r
     out = sitegen("check", runs / "bad").out
     assert "run.toml:3: mute: there is no rule RUN-1; nothing is muted. Did you mean RUN-01?" in out
     assert "run.toml: presets: no card knows seeed000; it changes nothing. Did you mean seed000?" in out
+
+
+TOML = 'baseline = "nobody"\npresets = ["seeed000"]\n[mute]\nRUN-1 = "why"\n'
+
+
+def test_what_a_run_toml_asks_in_vain_is_told_by_ingest_too(sitegen: Sitegen, runs: Path) -> None:
+    (runs / "good/run.toml").write_text(TOML)
+    out = sitegen("ingest", runs).out
+    assert "good/run.toml:4: mute: there is no rule RUN-1; nothing is muted. Did you mean RUN-01?" in out
+    assert "good/run.toml: presets: no card knows seeed000; it changes nothing. Did you mean seed000?" in out
+    assert "good/run.toml: baseline: nobody is no run of this archive; the run is compared with none." in out
+    assert sitegen("ingest", runs, "--strict").status == 1
+
+
+def test_and_stands_in_the_table_of_problems(sitegen: Sitegen, runs: Path) -> None:
+    (runs / "good/run.toml").write_text(TOML)
+    ask = "SELECT run, kind, line FROM problems WHERE path = 'good/run.toml' ORDER BY kind, line"
+    assert sitegen("query", ask, runs, "-f", "csv").out.splitlines()[1:] == [
+        '"good","baseline",',
+        '"good","run-toml",4',
+        '"good","run-toml",',
+    ]
+
+
+def test_a_run_looked_at_alone_may_have_its_baseline_elsewhere(sitegen: Sitegen, runs: Path) -> None:
+    (runs / "good/run.toml").write_text(TOML)
+    assert "baseline: nobody" not in sitegen("check", runs / "good").out
+    assert "baseline: nobody" in sitegen("check", runs).out
+
+
+def test_a_wrong_card_does_not_keep_runs_from_being_read(sitegen: Sitegen, runs: Path) -> None:
+    (runs / "good/run.toml").write_text(TOML)
+    Path("cards").mkdir()
+    Path("cards/OWN-01-x.md").write_text("# Nothing\n")
+    Path("mkdocs.yml").write_text("site_name: x\nplugins:\n  - sitegen: {rules: [cards]}\n")
+    answer = sitegen("ingest", runs)
+    assert answer.status == 0 and "were not checked, a card is wrong" in answer.err

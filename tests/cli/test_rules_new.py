@@ -26,6 +26,23 @@ def test_a_new_card_passes_its_cases_and_says_what_to_fill_in(sitegen: Sitegen) 
     assert (tested.status, tested.out) == (0, "3 of 3 cases pass\n"), tested.err
 
 
+def test_what_it_prints_is_a_mkdocs_yml_that_builds(sitegen: Sitegen, tmp_path: Path) -> None:
+    printed = sitegen("rules", "new", "OWN-01").out
+    start = printed.index("site_name:")
+    Path("mkdocs.yml").write_text(printed[start : printed.index("It wants a folder")])
+    (tmp_path / "runs").mkdir()
+    assert "mkdir docs" in printed  # which the fixture did
+    assert sitegen("build", "-q").status == 0
+    assert (tmp_path / "site/rules/OWN-01/index.html").is_file()
+
+
+def test_where_there_is_a_mkdocs_yml_only_the_lines_to_add_are_printed(sitegen: Sitegen) -> None:
+    Path("mkdocs.yml").write_text("site_name: x\nplugins: [sitegen]\n")
+    printed = sitegen("rules", "new", "OWN-01").out
+    assert "Add there:\nplugins:\n  - sitegen:\n      rules: [my-rules]\n" in printed
+    assert "site_name" not in printed
+
+
 def test_it_goes_into_the_folder_that_the_site_names(sitegen: Sitegen) -> None:
     Path("mkdocs.yml").write_text(SITE)
     Path("cards").mkdir()

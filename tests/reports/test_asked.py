@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sitegen.errors import Problem
 from sitegen.model import Mute, Rule
+from sitegen.reports import asked
 from sitegen.reports.asked import checked
 from tests.reports import made
 
@@ -47,3 +48,17 @@ def test_phases_cannot_be_muted() -> None:
 def test_what_cards_know_is_no_problem() -> None:
     assert told(presets=("seed000",), mutes=(Mute("KL-05", "why", 7),)) == ()
     assert told(presets=()) == () and told(presets=None) == ()
+
+
+def test_a_baseline_that_is_no_run_is_told() -> None:
+    runs = (made.run(id="a", baseline="b"), made.run(id="c", baseline="a"), made.run(id="d", baseline="d"))
+    found = asked.of_runs(runs, RULES)
+    assert [(run, one[0].message) for run, one in found.items()] == [
+        ("a", "baseline: b is no run of this archive; the run is compared with none"),
+        ("d", "baseline: d is itself; the run is compared with none"),
+    ]
+
+
+def test_an_alias_is_a_run() -> None:
+    runs = (made.run(id="a", baseline="old"), made.run(id="c", aliases=("old",)))
+    assert asked.of_runs(runs, RULES) == {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from sitegen import rules
+from sitegen.errors import CardError
 from sitegen.rules.casetext import NotationError, non_finite, values
 from tests.rules.written_cards import ABOVE, CASES, rule
 
@@ -174,3 +177,10 @@ def test_cases_are_written_out_for_drawing() -> None:
 def test_only_the_codes_asked_for_run() -> None:
     other = rule(code="GRD-98", cases=CASES.replace("[[11, 15]]", "[[1, 2]]"))
     assert {one.rule for one in rules.test([rule(), other], ["GRD-99"])} == {"GRD-99"}
+
+
+def test_a_card_that_never_ends_is_refused_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("sitegen.rules.cases"), "SECONDS", 0.3)
+    many = "SELECT count(*) FROM range(10000000000) a, range(1000) b WHERE a.range * b.range % 7 = 3"
+    with pytest.raises(CardError, match=r"stopped after 0\.3 s: too slow"):
+        rules.test([rule(f"{ABOVE} WHERE ({many}) > 0")])

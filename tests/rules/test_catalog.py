@@ -83,3 +83,8 @@ def test_severe_rules_on_curves_wait_for_more_than_one_row() -> None:
     for rule in CATALOG:
         if rule.severity is Severity.CRITICAL and rule.relation == "steps" and rule.code not in at_once:
             assert rule.persist[0] >= 3, rule.code
+
+
+@pytest.mark.parametrize("rule", CATALOG, ids=lambda rule: rule.code)
+def test_every_param_has_a_meaning_in_words(rule: Definition) -> None:
+    assert set(rule.meanings) == set(rule.params)

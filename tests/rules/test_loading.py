@@ -158,3 +158,33 @@ def test_a_rule_waits_for_rules_that_exist(tmp_path: Path) -> None:
 def test_cases_may_say_what_cannot_be_judged() -> None:
     extra = '```toml case\nname = "nothing logged"\nexpect = "not_applicable"\n```\n'
     assert not faults(text(cases=CASES + extra))
+
+
+def test_a_message_is_looked_at_although_the_sql_is_wrong() -> None:
+    wrong = ABOVE.replace("grad_norm > 1 AS hit", "grad_nrm > 1 AS hit")
+    found = faults(text(wrong, 'message = "{valu:.2f} at {step}, {value:.3g} of {grad_nrm}"'))
+    assert any("grad_nrm" in fault and "message" not in fault for fault in found)
+    assert [fault for fault in found if "message names" in fault] == [
+        "9: message names {valu}, and so does nothing in the SQL"
+    ], found
+
+
+def test_a_param_has_a_meaning_in_words() -> None:
+    limited = ABOVE.replace("grad_norm > 1 AS", "grad_norm > $limit AS")
+    found = rule(limited, "params = { limit = 1.0 }\n# limit: norm above which it counts\n# other: nothing")
+    assert found.meanings == {"limit": "norm above which it counts"}
+
+
+SAID = ", CASE WHEN grad_norm > 9 THEN 'critical' ELSE 'info' END AS severity FROM"
+
+
+@pytest.mark.parametrize(
+    ("sql", "settings", "may_be"),
+    [
+        (ABOVE, 'severity = "error"', [Severity.ERROR]),
+        (ABOVE.replace(" FROM", SAID), "", [Severity.INFO, Severity.CRITICAL]),
+        (ABOVE.replace(" FROM", ", 'critical' AS word FROM"), "", [Severity.WARNING]),
+    ],
+)
+def test_a_rule_knows_how_bad_its_findings_may_be(sql: str, settings: str, may_be: list[Severity]) -> None:
+    assert list(rule(sql, settings).severities) == may_be

@@ -38,7 +38,7 @@ def test_the_file_is_named_after_code_and_title() -> None:
 def test_every_part_that_a_person_must_write_is_listed_with_its_line() -> None:
     text = skeleton("OWN-01", "New rule", "score")[1]
     lines = text.splitlines()
-    assert len(open_lines(text)) == text.count("TODO") == 10
+    assert len(open_lines(text)) == text.count("TODO") == 11
     assert all(what in lines[number - 1] for number, what in open_lines(text))
 
 

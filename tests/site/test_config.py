@@ -8,7 +8,7 @@ import pytest
 
 from sitegen import config, mkdocs_plugin
 from sitegen.errors import ConfigError
-from sitegen.mkdocs_plugin.places import line_of
+from sitegen.places import line_of, where
 
 
 def test_nothing_asked_is_a_site_of_the_folder_runs() -> None:
@@ -135,10 +135,12 @@ plugins:
 def test_the_line_of_a_setting_is_told(tmp_path: Path) -> None:
     file = tmp_path / "mkdocs.yml"
     file.write_text(MKDOCS)
-    assert line_of(file, ("redact", "patterns", "host")) == 9
-    assert line_of(file, ("redact", "patterns", "none")) == 7
-    assert line_of(file, ()) == 4
-    assert line_of(tmp_path / "none.yml", ("jobs",)) is None
+    assert line_of(file, ("plugins", "sitegen", "redact", "patterns", "host")) == 9
+    assert line_of(file, ("plugins", "sitegen", "redact", "patterns", "none")) == 7
+    assert line_of(file, ("plugins", "sitegen")) == 4
+    assert line_of(file, ("plugins", "other"), least=2) is None
+    assert line_of(tmp_path / "none.yml", ("plugins", "sitegen")) is None
+    assert (where(file, ("jobs",)), where(tmp_path / "none.yml", ())) == ("mkdocs.yml:10", "none.yml")
 
 
 def test_a_faulty_file_is_told_with_every_line(tmp_path: Path) -> None:

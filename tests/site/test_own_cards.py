@@ -100,3 +100,30 @@ def test_switching_off_a_rule_that_does_not_exist_names_the_nearest(tmp_path: Pa
     )
     with pytest.raises(ConfigError, match="muted: no rule KL-55; did you mean"):
         mkdocs_plugin.build(tmp_path / "mkdocs.yml")
+
+
+def test_every_choice_that_no_card_knows_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: x\ntheme: {name: material}\nplugins:\n  - sitegen:\n      runs: runs\n"
+        "      muted:\n        - KL-55\n      params:\n        KL-05: {tims: 2}\n      presets: [seed00]\n"
+    )
+    with pytest.raises(ConfigError) as raised:
+        mkdocs_plugin.build(tmp_path / "mkdocs.yml")
+    assert [line.split(": ")[:2] for line in str(raised.value).splitlines()] == [
+        ["mkdocs.yml:9", "params"],
+        ["mkdocs.yml:10", "presets"],
+        ["mkdocs.yml:6", "muted"],
+    ]
+
+
+def test_what_mkdocs_finds_wrong_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: x\nedit_uri: 3\nplugins:\n  - sitegen: {jobs: 0}\nnav: 4\n"
+    )
+    with pytest.raises(ConfigError) as raised:
+        mkdocs_plugin.build(tmp_path / "mkdocs.yml")
+    lines = str(raised.value).splitlines()
+    assert any(line.startswith("mkdocs.yml:5: Config value 'nav'") for line in lines), lines
+    assert any(line.startswith("mkdocs.yml:4: jobs: expected a whole number") for line in lines), lines

@@ -7,9 +7,17 @@ from pathlib import Path
 
 import yaml
 
+OURS = ("plugins", "sitegen")
 
-def line_of(file: Path, keys: Sequence[str]) -> int | None:
-    """1-based line of the key that `keys` lead to below `- sitegen:`, or of the nearest one above it.
+
+def where(file: Path, keys: Sequence[str]) -> str:
+    """`mkdocs.yml:12` for what `keys` lead to below `- sitegen:`; without a line where that is not known."""
+    line = line_of(file, (*OURS, *keys), len(OURS))
+    return f"{file.name}:{line}" if line else file.name
+
+
+def line_of(file: Path, keys: Sequence[str], least: int = 1) -> int | None:
+    """1-based line of the key that `keys` lead to, or of the nearest one above it, at least `least` deep.
 
     None where the file does not say, such as one that inherits.
     """
@@ -19,12 +27,12 @@ def line_of(file: Path, keys: Sequence[str]) -> int | None:
     except (OSError, ValueError, yaml.YAMLError):
         return None
     found = None
-    for key in ("plugins", "sitegen", *keys):
+    for depth, key in enumerate(keys, start=1):
         pair = _pair(node, key)
         if pair is None:
             break
         name, node = pair
-        found = name if key != "plugins" else None
+        found = name if depth >= least else None
     return found.start_mark.line + 1 if found is not None else None
 
 
