@@ -72,11 +72,15 @@ class Tab:
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.noise.append(str(error)))
         self.page.on("request", self._request)
-        self.page.on("requestfailed", lambda request: self.noise.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._failed)
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.noise.append(message.text)
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the page was left before it had all
+            self.noise.append(f"failed: {request.url}")
 
     def _request(self, request: Request) -> None:
         if not request.url.startswith((self.origin, "data:", "blob:")):
