@@ -89,6 +89,7 @@ class RunPlan:
     reader: str = ""  # `reader_version` of the process that plans
     redaction: Redaction = ALWAYS
     notes: tuple[Input, ...] = ()  # by people
+    numbers: tuple[str, ...] = ()  # further ids, by the numbers that a tracker gave to the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ def _fingerprint(run: RunPlan, shas: Sequence[tuple[str, str]], lost: Sequence[P
         run.problems,
         lost,
         [each.format for each in run.inputs],
+        run.numbers,
     )
     return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -368,7 +370,7 @@ def _run(
         owner=_shown(toml.text("owner")),
         baseline=toml.text("baseline"),
         notes=_shown(toml.text("notes")) or "",
-        aliases=toml.texts("aliases"),
+        aliases=tuple(dict.fromkeys((*toml.texts("aliases"), *run.numbers))),
         config=found.config,
         summary=live.result(),
         problems=problems,

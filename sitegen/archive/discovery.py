@@ -10,6 +10,7 @@ from pathlib import Path
 from sitegen import ingest
 from sitegen.archive import grouping, ids, notes, runtoml, stores, unclaimed
 from sitegen.archive.build import Input, RunPlan
+from sitegen.archive.layout import above_store
 from sitegen.archive.owners import Owners, by_run, logless, runless, under, unowned
 from sitegen.archive.peek import Peek, Relation, peek, relation
 from sitegen.archive.unpack import opened
@@ -200,7 +201,7 @@ def _plans(
     written: Sequence[Found],
 ) -> tuple[RunPlan, ...]:
     paths = [_unsuffixed(group) or printable(root.name) or "run" for group in groups]
-    names = ids.assign([(path, _own(path, group)) for path, group in zip(paths, groups, strict=True)])
+    names = ids.assign([_wanted(path, group) for path, group in zip(paths, groups, strict=True)])
     owners = Owners(groups)
     of_kind = defaultdict(list)
     for each in dealt:
@@ -227,7 +228,15 @@ def _plans(
         said = Input(toml.source(), "run-toml", toml.state) if toml else None
         about = tuple(Input(each.source(), notes.KIND, each.state) for each in noted.get(place, ()))
         plans.append(
-            RunPlan(names[place], opened(group.path) or path, inputs, said, tuple(mine), notes=about)
+            RunPlan(
+                names[place],
+                opened(group.path) or path,
+                inputs,
+                said,
+                tuple(mine),
+                notes=about,
+                numbers=_numbers(group),
+            )
         )
     return tuple(sorted(plans, key=lambda plan: plan.id))
 
@@ -236,10 +245,43 @@ def _unsuffixed(group: grouping.Group) -> str:
     """Path that a run's id is made of, without what only says how its file or folder was written."""
     folder, slash, name = group.path.rpartition("/")
     held = next((each for each in group.files if each.path == group.path), None)
-    if held is not None and held.part:  # the database says no more than how it was written
-        file, _, part = name.partition("#")
-        return f"{folder}{slash}{file.rpartition('.')[0] or file}#{part}"
-    return opened(f"{folder}{slash}{ids.stem(name)}" if held is not None else group.path)
+    if held is not None and held.part:
+        return opened(f"{folder}{slash}{held.called}") if held.called else _numbered(group.path)
+    return opened(f"{folder}{slash}{ids.stem(name)}" if held is not None else _stored(group) or group.path)
+
+
+def _numbered(path: str) -> str:
+    """Path of a part that has no name. The database says no more than how it was written."""
+    folder, slash, name = path.rpartition("/")
+    file, _, part = name.partition("#")
+    return f"{folder}{slash}{file.rpartition('.')[0] or file}#{part}"
+
+
+def _stored(group: grouping.Group) -> str:
+    """Path of a run that its tracker keeps in a folder called by a number; "" for one that people called."""
+    called = next((each.called for each in group.files if each.called and each.folder == group.path), "")
+    above = above_store(group.path) if called else None
+    return "" if above is None else f"{above}/{called}".removeprefix("/")
+
+
+def _lead(group: grouping.Group) -> Found | None:
+    """The run of a tracker's store that the group is called like."""
+    if _stored(group):
+        return next(each for each in group.files if each.called and each.folder == group.path)
+    return next((each for each in group.files if each.called and each.part and each.path == group.path), None)
+
+
+def _wanted(path: str, group: grouping.Group) -> ids.Wanted:
+    lead = _lead(group)
+    if lead is None:
+        return ids.Wanted(path, _own(path, group))
+    return ids.Wanted(path, lead.path, lead.part or lead.folder.rpartition("/")[2], lead.age)
+
+
+def _numbers(group: grouping.Group) -> tuple[str, ...]:
+    """Ids that a run of a tracker's store has besides: made of the numbers that the tracker gave it."""
+    called = [each for each in group.files if each.called] if _lead(group) else []
+    return tuple(sorted(ids.slug(_numbered(each.path) if each.part else each.folder) for each in called))
 
 
 def _dumped(each: Found) -> tuple[str, int, str]:

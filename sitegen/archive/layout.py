@@ -22,6 +22,13 @@ _INSIDE = re.compile(
 )
 _TORCHRUN = re.compile(r"attempt_\d+")
 ATTEMPT = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+|\d\d-\d\d-\d\d", re.IGNORECASE)
+_STORED = re.compile(r"(?:(?:(?:^|/)mlruns)?(?:^|/)\d+)?(?:^|/)[0-9a-f]{32}")  # `mlruns/<experiment>/<run>`
+
+
+def above_store(folder: str) -> str | None:
+    """The folder in which a tracker's store with the run of `folder` lies; None where a person named it."""
+    found = next((each for each in _STORED.finditer(folder) if each.end() == len(folder)), None)
+    return None if found is None else folder[: found.start()]
 
 
 def is_inside(name: str) -> bool:

@@ -12,10 +12,12 @@ from dataclasses import replace
 from sitegen import ingest
 from sitegen.archive.ids import short_hash
 from sitegen.archive.walk import Found, printable
-from sitegen.ingest.source import Member, Part
+from sitegen.ingest.source import Member, Part, SourceRefused
 from sitegen.redact import redact_name
 
-Parts = Mapping[str, Sequence[Sequence[object]]]  # path -> [state, (name, called) …] as an update left it
+Parts = Mapping[
+    str, Sequence[Sequence[object]]
+]  # path -> [state, (name, called, age) …] as an update left it
 
 
 class Neighbours:
@@ -87,20 +89,31 @@ def in_parts(
     noted: dict[str, list[list[object]]] = {}
     for each in claimed:
         form = _form(kinds[each.path])
-        if not isinstance(form, ingest.Store):
+        if not isinstance(form, ingest.Store | ingest.Named):
             found.append(each)
             continue
         state, *listed = known.get(each.path, ([],))
         if list(state) == list(each.state):
-            parts = tuple(Part(str(name), str(called)) for name, called in listed)
+            parts = [(Part(str(name), str(called)), int(str(age))) for name, called, age in listed]
         else:
-            parts = form.parts(each.opened())
-        parts = tuple(replace(part, called=_quiet(part.called)) for part in parts)
-        if all(_quiet(part.name) == part.name for part in parts):  # else it is looked at again next time
-            noted[each.path] = [list(each.state), *([part.name, part.called] for part in parts)]
-        found += _split(each, parts) or [each]
-        kinds.update({one.path: kinds[each.path] for one in found[-len(parts) :]} if parts else {})
+            parts = _listed(each, form)
+        parts = [(replace(part, called=_quiet(part.called)), age) for part, age in parts]
+        if all(_quiet(part.name) == part.name for part, _ in parts):  # else it is looked at again next time
+            noted[each.path] = [list(each.state), *([part.name, part.called, age] for part, age in parts)]
+        found += (split := _split(each, parts)) or [each]
+        kinds.update({one.path: kinds[each.path] for one in split})
     return found, noted
+
+
+def _listed(each: Found, form: ingest.Store | ingest.Named) -> list[tuple[Part, int]]:
+    """Runs of a file with what tells their age; one without a name where the file is one run."""
+    if isinstance(form, ingest.Store):
+        return [(part, age) for age, part in enumerate(form.parts(each.opened()))]
+    try:
+        called, age = form.named(each.opened())
+    except (SourceRefused, OSError):
+        return []
+    return [(Part("", called), age)]
 
 
 def _form(kind: str) -> ingest.Format | None:
@@ -110,10 +123,16 @@ def _form(kind: str) -> ingest.Format | None:
         return None
 
 
-def _split(each: Found, parts: Sequence[Part]) -> list[Found]:
+def _split(each: Found, parts: Sequence[tuple[Part, int]]) -> list[Found]:
     return [
-        replace(each, path=f"{each.path}#{_shown(part.name)}", part=part.name, called=part.called)
-        for part in parts
+        replace(
+            each,
+            path=f"{each.path}#{_shown(part.name)}" if part.name else each.path,
+            part=part.name,
+            called=part.called,
+            age=age,
+        )
+        for part, age in parts
     ]
 
 

@@ -46,7 +46,8 @@ class Found:
     size: int
     mtime_ns: int
     part: str = ""  # which run of the file
-    called: str = ""  # what the file calls that run; attempts of one run share it
+    called: str = ""  # what the file calls that run, with its project; attempts of one run share it
+    age: int = 0  # of runs of one store that are called alike the oldest has the least
     members: tuple[Found, ...] = ()  # files that are read with it
     ready: Callable[[], object] | None = field(default=None, compare=False, repr=False)  # makes it be there
 

@@ -45,6 +45,7 @@ __all__ = [
     "Doubted",
     "Format",
     "Mangling",
+    "Named",
     "Part",
     "Source",
     "SourceRefused",
@@ -103,6 +104,14 @@ class Store(Protocol):
 
     def digest(self, source: Source) -> str:
         """Changes with what `read` would find in one part, and not with the other parts. Raises OSError."""
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A format whose tracker keeps each run in a folder with a name of its own making."""
+
+    def named(self, source: Source) -> tuple[str, int]:
+        """What people call the run ("" where they do not), and when it began, in any unit."""
 
 
 FORMATS: tuple[Format, ...] = (

@@ -56,7 +56,9 @@ def parts(source: Source) -> tuple[Part, ...]:
                 names = tuple(dict.fromkeys(cells[place] for _, cells in table.rows() if cells[place]))
     except (SourceRefused, OSError):
         return ()
-    return tuple(Part(name, name) for name in names[:_MANY]) if len(names) > 1 else ()
+    file = source.whole.rpartition("/")[2].partition(".")[0]
+    named = tuple(Part(name, f"{file}/{name.replace('/', '_')}") for name in names[:_MANY])
+    return named if len(named) > 1 else ()
 
 
 def digest(source: Source) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from sitegen.errors import Problem
-from sitegen.ingest import mlflow_tracedb, samples, sqlite
+from sitegen.ingest import mlflow_run, mlflow_tracedb, samples, sqlite
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.mlflow_names import mangled, restored
 from sitegen.ingest.mlflow_run import EXTREMES, SYSTEM, described, empty, number, seconds, system
@@ -68,13 +68,14 @@ def _parts(connection: sqlite3.Connection, source: Source) -> Iterator[Part]:
     has = sqlite.columns(connection, "runs")
     name = "name" if "name" in has else "''"
     group = "experiment_id" if "experiment_id" in has else "0"
+    experiments = mlflow_tracedb.experiments(connection)
     order = "start_time" if "start_time" in has else "rowid"
     known = set()
     for run, called, experiment in connection.execute(
         f"SELECT run_uuid, {name}, {group} FROM runs ORDER BY {order}, rowid"  # noqa: S608 - ours
     ):
         known.add(str(run))
-        yield Part(str(run), f"{experiment}/{called}" if called else "")
+        yield Part(str(run), mlflow_run.called(experiments.get(experiment, experiment), called))
     # A run that the table does not know has left nothing but values.
     for (run,) in connection.execute("SELECT DISTINCT run_uuid FROM metrics ORDER BY run_uuid"):
         if str(run) not in known:

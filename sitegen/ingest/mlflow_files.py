@@ -17,11 +17,11 @@ from sitegen.errors import Problem
 from sitegen.ingest import samples
 from sitegen.ingest.jsonfaults import Faults
 from sitegen.ingest.mlflow_names import mangled, restored
-from sitegen.ingest.mlflow_run import SYSTEM, described, empty, seconds, system
+from sitegen.ingest.mlflow_run import SYSTEM, called, described, empty, seconds, system
 from sitegen.ingest.source import Source
 from sitegen.model import Batch
 
-__all__ = ["NAME", "beside", "mangled", "read", "sniff"]
+__all__ = ["NAME", "beside", "mangled", "named", "read", "sniff"]
 
 NAME = "mlflow-files"
 _RUN = re.compile(rb"^run_(?:id|uuid): ", re.MULTILINE)
@@ -47,6 +47,13 @@ def beside(path: str) -> tuple[str, ...]:
     store = run.rpartition("/")[0]
     experiment = f"{store}/meta.yaml" if store else "meta.yaml"
     return (*(f"{run}/{kind}/" if run else f"{kind}/" for kind in ("metrics", "params", "tags")), experiment)
+
+
+def named(source: Source) -> tuple[str, int]:
+    """What the run is called, below its experiment, and when it began (Unix milliseconds, 0 = unknown)."""
+    run = _about(source)
+    began = run["started"]
+    return called(run["experiment"], run["name"]), began if isinstance(began, int) else 0
 
 
 def read(source: Source) -> Iterator[Batch]:

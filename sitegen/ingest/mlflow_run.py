@@ -23,6 +23,13 @@ _TAGS = {
 }
 
 
+def called(experiment: object, run: object) -> str:
+    """`<experiment>/<run>`, "" for a run without a name. A slash within a name is none of the path."""
+    if not run:
+        return ""
+    return "/".join(str(each).replace("/", "_") for each in (experiment, run) if each not in (None, ""))
+
+
 def number(value: object, is_nan: object = 0) -> object:
     """A value as it was logged: a database holds NaN as a flag and infinity as the largest number."""
     if is_nan:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.ingest import jsonl, sqlite, tracesource
+from sitegen.ingest.mlflow_run import called as run_called
 from sitegen.ingest.source import Part, Source
 from sitegen.ingest.tracespans import About, made
 from sitegen.model import Batch, TraceSpan
@@ -39,10 +40,20 @@ def parts(connection: sqlite3.Connection, source: Source) -> Iterator[Part]:
     asked = f"SELECT DISTINCT grp, called FROM ({listed})"  # noqa: S608 - ours
     groups = [(group, name) for group, name in connection.execute(asked)] if listed else []
     groups += [(group, name) for _, group, name in _unlisted(connection, _files(source), listed)]
+    names = experiments(connection)
     for group, name in sorted(set(groups), key=lambda each: (str(each[0]), str(each[1]))):
-        yield Part(
-            f"{PREFIX}{group}-{name}" if name else f"{PREFIX}{group}", f"{group}/{name}" if name else ""
-        )
+        part = f"{PREFIX}{group}-{name}" if name else f"{PREFIX}{group}"
+        yield Part(part, run_called(names.get(group, group), name))
+
+
+def experiments(connection: sqlite3.Connection) -> dict[object, object]:
+    """Number of each experiment -> its name. Damage costs names, never a run."""
+    try:
+        if not {"experiment_id", "name"} <= sqlite.columns(connection, "experiments"):
+            return {}
+        return dict(connection.execute("SELECT experiment_id, name FROM experiments WHERE name != ''"))
+    except sqlite3.Error:
+        return {}
 
 
 def _listed(connection: sqlite3.Connection) -> str:

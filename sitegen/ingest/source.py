@@ -66,7 +66,7 @@ class Part:
     """One run of a file that holds several."""
 
     name: str  # unique in the file
-    called: str  # what people call it; attempts of one run share it
+    called: str  # what people call it, below its project where it has one; attempts of one run share it
 
 
 @dataclass(frozen=True, slots=True)

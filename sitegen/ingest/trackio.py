@@ -58,7 +58,8 @@ def parts(source: Source) -> tuple[Part, ...]:
                 asked = f"SELECT {key}, run_name FROM {table} GROUP BY 1 ORDER BY min(rowid)"  # noqa: S608 - ours
                 for run, name in connection.execute(asked):
                     found.setdefault(str(run), str(name))
-            return tuple(Part(run, name) for run, name in found.items())
+            project = _project(source)
+            return tuple(Part(run, f"{project}/{name.replace('/', '_')}") for run, name in found.items())
     except (sqlite3.Error, SourceRefused, OSError):
         return ()
 
@@ -199,7 +200,7 @@ class _Run:
         facts = {fact: str(config[key]) for key, fact in _FACTS.items() if config.get(key)}
         if name := self._name():
             facts |= {"title": name, "experiment": name}
-        facts["project"] = self.source.whole.rpartition("/")[2].removesuffix(".db")
+        facts["project"] = _project(self.source)
         return facts | {"run_id": self.source.part}
 
     def _name(self) -> str:
@@ -228,6 +229,11 @@ class _Run:
                 yield _seconds(time), number, values
         except sqlite3.Error as error:
             self.error = error
+
+
+def _project(source: Source) -> str:
+    """Trackio has a database per project, called like it."""
+    return source.whole.rpartition("/")[2].removesuffix(".db")
 
 
 def _unread(path: str, traces: int) -> Problem:

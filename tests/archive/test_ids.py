@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitegen.archive import ids
+from sitegen.archive.ids import Wanted
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_a_long_path_is_cut_and_told_apart_by_its_hash() -> None:
 
 
 def assigned(*paths: str) -> dict[str, str]:
-    return dict(zip(paths, ids.assign([(path, path) for path in paths]), strict=True))
+    return dict(zip(paths, ids.assign([Wanted(path, path) for path in paths]), strict=True))
 
 
 def test_of_runs_that_share_an_id_the_one_spelled_like_it_keeps_it() -> None:
@@ -64,12 +65,12 @@ def test_of_runs_that_share_an_id_the_one_spelled_like_it_keeps_it() -> None:
 
 
 def test_of_a_file_and_a_folder_of_one_name_the_folder_keeps_it() -> None:
-    file, folder = ids.assign([("a", "a.log"), ("a", "a")])
+    file, folder = ids.assign([Wanted("a", "a.log"), Wanted("a", "a")])
     assert folder == "a" and file.startswith("a-")
 
 
 def test_of_two_files_of_one_name_none_keeps_it() -> None:
-    one, two = ids.assign([("a", "a.log"), ("a", "a.tar.zst/train.log")])
+    one, two = ids.assign([Wanted("a", "a.log"), Wanted("a", "a.tar.zst/train.log")])
     assert one != two and one.startswith("a-") and two.startswith("a-")
 
 

@@ -19,8 +19,9 @@ def test_each_run_of_a_database_is_a_run_called_as_mlflow_calls_it(made: Made) -
     database(
         made.runs / "mlruns.db", Kept("r1", "base", curve(1, 6)), Kept("r2", "wide", curve(1, 9, shift=0.3))
     ).close()
-    assert made.ids() == ["mlruns-r1", "mlruns-r2"]
-    run = made.run("mlruns-r2")
+    assert made.ids() == ["math-base", "math-wide"]
+    run = made.run("math-wide")
+    assert run.aliases == ("mlruns-r2",)
     assert (run.title, run.project, run.steps, run.formats) == ("wide", "math", 9, ("mlflow",))
     assert [source.path for source in run.sources] == ["mlruns.db#r2"]
     assert run.started_at == START / 1000
@@ -36,7 +37,7 @@ def test_a_console_log_beside_the_database_joins_the_run_that_logged_its_values(
     database(
         made.runs / "a/mlruns.db", Kept("r1", "base", curve(1, 6, shift=0.3)), Kept("r2", "wide", curve(1, 6))
     ).close()
-    assert made.ids() == ["a-mlruns-r1", "a-train"]
+    assert made.ids() == ["a-math-base", "a-train"]
     assert sources(made, "a-train") == ["a/mlruns.db#r2", "a/train.log"]
     assert made.run("a-train").steps == 6
     assert not made.run("a-train").problems
@@ -49,8 +50,9 @@ def test_runs_of_one_name_that_go_on_from_each_other_are_attempts_of_one_run(mad
         Kept("r2", "base", curve(15, 30, shift=0.1), start=START + 900_000),
         Kept("r3", "other", curve(1, 9, shift=0.7), start=START + 950_000),
     ).close()
-    assert made.ids() == ["mlruns-r1", "mlruns-r3"]
-    run = made.run("mlruns-r1")
+    assert made.ids() == ["math-base", "math-other"]
+    run = made.run("math-base")
+    assert run.aliases == ("mlruns-r1", "mlruns-r2")
     assert [(s.first, s.last) for s in run.segments] == [(1, 20), (15, 30)]
     assert run.steps == 30
 
@@ -78,9 +80,44 @@ def test_a_name_that_may_have_been_two_stays_as_mlflow_has_it(made: Made) -> Non
 
 def test_two_trainings_of_one_name_stay_two_runs(made: Made) -> None:
     database(
-        made.runs / "mlruns.db", Kept("r1", "base", curve(1, 6)), Kept("r2", "base", curve(1, 6, shift=0.3))
+        made.runs / "mlruns.db",
+        Kept("0f2c" * 8, "base", curve(1, 6)),
+        Kept("0a1b" * 8, "base", curve(1, 6, shift=0.3), start=START + 900_000),
     ).close()
-    assert made.ids() == ["mlruns-r1", "mlruns-r2"]
+    assert made.ids() == ["math-base", "math-base-0a1b0a1b"]  # the older one keeps its address
+
+
+def test_runs_of_one_name_in_two_experiments_are_told_apart_by_these(made: Made) -> None:
+    connection = database(made.runs / "mlruns.db", Kept("r1", "base", curve(1, 6)))
+    add(connection, Kept("r2", "base", curve(1, 6, shift=0.3)))
+    connection.execute("UPDATE runs SET experiment_id = 0 WHERE run_uuid = 'r2'")
+    connection.commit()
+    connection.close()
+    assert made.ids() == ["default-base", "math-base"]
+
+
+def test_a_run_without_a_name_is_known_by_its_number(made: Made) -> None:
+    database(made.runs / "mlruns.db", Kept("r1", "", curve(1, 6)), Kept("r2", "b", curve(1, 9))).close()
+    assert made.ids() == ["math-b", "mlruns-r1"]
+
+
+def test_a_database_without_names_of_experiments_is_read_all_the_same(made: Made) -> None:
+    connection = database(
+        made.runs / "mlruns.db", Kept("r1", "base", curve(1, 6)), Kept("r2", "b", curve(1, 9))
+    )
+    connection.execute("DROP TABLE experiments")
+    connection.commit()
+    connection.close()
+    assert made.ids() == ["1-b", "1-base"]
+
+
+def test_a_run_of_a_file_store_is_called_as_mlflow_calls_it(made: Made) -> None:
+    folder = f"team/mlruns/593825217638367268/{'0f2c' * 8}"
+    made.file("team/mlruns/593825217638367268/meta.yaml", b"experiment_id: '5'\nname: math\n")
+    made.file(f"{folder}/meta.yaml", b"run_id: 0f2c\nrun_name: base\nstatus: 3\nstart_time: 5\n")
+    made.file(f"{folder}/metrics/loss", b"1000 0.25 1\n2000 0.5 2\n")
+    assert made.ids() == ["team-math-base"]
+    assert made.run().aliases == (folder.replace("/", "-"),)
 
 
 def test_only_the_run_that_was_written_to_is_read_again(made: Made) -> None:
@@ -91,11 +128,11 @@ def test_only_the_run_that_was_written_to_is_read_again(made: Made) -> None:
     assert made.update().changed == ()
     log(connection, "r2", START + 60_000, 7, {"critic/score/mean": 0.875})
     connection.commit()
-    assert made.update().changed == ("mlruns-r2",)
+    assert made.update().changed == ("math-wide",)
     add(connection, Kept("r3", "late", curve(1, 6, shift=0.6)))
     connection.commit()
     connection.close()
-    assert made.update().changed == ("mlruns-r3",)
+    assert made.update().changed == ("math-late",)
 
 
 def test_a_growing_write_ahead_log_is_a_change_and_no_file_of_its_own(made: Made) -> None:
@@ -117,7 +154,7 @@ def test_a_database_alone_is_a_runs_folder(made: Made, tmp_path: Path) -> None:
         wal=True,
     )
     archive.update(tmp_path / "my.db", made.home)
-    assert made.archive.runs() == ("my-r1", "my-r2")
+    assert made.archive.runs() == ("math-base", "math-wide")
     connection.close()
 
 

@@ -50,7 +50,8 @@ def test_build_and_check_take_an_address(
     address = f"{server.address}#other"
     built = sitegen("build", address, "-o", tmp_path / "site")
     assert built.status == 0, built.err
-    assert f"mlruns-{seeded['going']}" in (tmp_path / "site/api/v1/runs.json").read_text()
+    for name in ("other-going", f"mlruns-{seeded['going']}"):  # its name, and its number leads there
+        assert (tmp_path / "site/runs" / name / "index.html").is_file()
     assert "3 steps" in sitegen("check", address, "--fail-on", "never").out
 
 
