@@ -7,18 +7,20 @@ MLflow 3 keeps spans in the table `spans`; version 2, and a server that was told
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
-from sitegen.ingest import jsonl, sqlite, tracesource
+from sitegen.ingest import jsonl, mlflow_tracefiles, sqlite, tracesource
 from sitegen.ingest.mlflow_run import called as run_called
 from sitegen.ingest.source import Part, Source
 from sitegen.ingest.tracespans import About, made
 from sitegen.model import Batch, TraceSpan
 
 PREFIX = "traces-"  # of the names of parts; ids of runs are hexadecimal
+_STORED = re.compile(r"([^/]+)/traces/([^/]+)/(?:artifacts/traces\.json|tags/|trace_info\.yaml$)")
 STORES = ("mlruns", "mlartifacts")  # folders beside the database that hold artifacts
 _INFO = {"request_id", "experiment_id"}
 _SPAN = {"trace_id", "span_id", "content"}
@@ -39,7 +41,7 @@ def parts(connection: sqlite3.Connection, source: Source) -> Iterator[Part]:
     listed = _listed(connection)
     asked = f"SELECT DISTINCT grp, called FROM ({listed})"  # noqa: S608 - ours
     groups = [(group, name) for group, name in connection.execute(asked)] if listed else []
-    groups += [(group, name) for _, group, name in _unlisted(connection, _files(source), listed)]
+    groups += [(group, name) for _, group, name in _unlisted(connection, source, listed)]
     names = experiments(connection)
     for group, name in sorted(set(groups), key=lambda each: (str(each[0]), str(each[1]))):
         part = f"{PREFIX}{group}-{name}" if name else f"{PREFIX}{group}"
@@ -104,17 +106,23 @@ def _files(source: Source) -> dict[str, Source]:
 
 
 def _unlisted(
-    connection: sqlite3.Connection, files: Mapping[str, Source], listed: str
+    connection: sqlite3.Connection, source: Source, listed: str
 ) -> list[tuple[str, object, str]]:
-    """(id, experiment, name of its only run) of traces of which the database says nothing."""
-    if not files:
+    """(id, experiment, run) of traces of which the database says nothing.
+
+    Another store of MLflow may lie beside the database: its traces say in files of their own whose they are.
+    """
+    stored = {match[2]: match[1] for each in source.members if (match := _STORED.search(each.path))}
+    if not stored:
         return []
     asked = f"SELECT id FROM ({listed})"  # noqa: S608 - ours
     known = {str(id) for (id,) in connection.execute(asked)} if listed else set()
+    told = mlflow_tracefiles.tags(source.members)
     found: list[tuple[str, object, str]] = []
-    for id in sorted(files.keys() - known):
-        group = files[id].path.split("/")[-5] if files[id].path.count("/") > 3 else ""
-        found.append((id, int(group) if group.isdigit() else group, _only_run(connection, group)))
+    for id in sorted(stored.keys() - known):
+        group = stored[id]
+        name = told.get(id, {}).get("experiment_name") or _only_run(connection, group)
+        found.append((id, int(group) if group.isdigit() else group, name))
     return found
 
 
@@ -169,6 +177,7 @@ class _Reading:
 
     def __post_init__(self) -> None:
         self.files = _files(self.source)
+        self._told = mlflow_tracefiles.tags(self.source.members)
         has = sqlite.columns(self.connection, "spans")
         self._columns = {key: name for key, name in _COLUMNS.items() if name in has} if has >= _SPAN else {}
         self._tags = "request_id" in sqlite.columns(self.connection, "trace_tags")
@@ -197,19 +206,17 @@ class _Reading:
         )
         rows = self.connection.execute(asked, self.group) if listed else ()
         found = [(str(one), time, bool(known)) for one, time, known in rows]
-        others = _unlisted(self.connection, self.files, listed)
+        others = _unlisted(self.connection, self.source, listed)
         return [*found, *((id, 0, False) for id, *of in others if tuple(of) == self.group)]
 
     def tags(self, trace: str) -> dict[str, str]:
-        """Tags of a trace."""
+        """Tags of a trace: of the database, else of files beside it."""
         if not self._tags:
-            return {}
+            return self._told.get(trace, {})
         asked = "SELECT key, value FROM trace_tags WHERE request_id = ? ORDER BY key"
-        return {
-            str(key): str(value)
-            for key, value in self.connection.execute(asked, (trace,))
-            if value is not None
-        }
+        rows = self.connection.execute(asked, (trace,))
+        found = {str(key): str(value) for key, value in rows if value is not None}
+        return found or self._told.get(trace, {})
 
     def rows(self, trace: str) -> Iterator[tuple[object, ...]]:
         """Spans of a trace by start: what `_columns` names, then the text."""
@@ -226,7 +233,7 @@ class _Reading:
         """Spans of all traces."""
         for trace, _, known in self.traces():
             about = About(trace, self.tags(trace))
-            self.orphans += not known
+            self.orphans += not (known or about.trace in self._told)
             found = False
             for each in self._spans(about):
                 found = True

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
 from sitegen.ingest import tracesource
-from sitegen.ingest.source import Part, Source
+from sitegen.ingest.source import Member, Part, Source
 from sitegen.ingest.tracespans import About
 from sitegen.model import Batch, TraceSpan
 
 NAME = "mlflow-traces"
 _SPANS = "artifacts/traces.json"
 _TEXT = 1 << 16  # bytes of a tag that are read
+_TAG = re.compile(r"(?:^|/)traces/([^/]+)/tags/(.+)$")
 _FIELD = re.compile(r"^(\w+): (.*)$", re.MULTILINE)
 
 
@@ -47,6 +48,17 @@ def _store(path: str) -> str:
         if len(way) > up and way[-up - 1] == "traces":
             return "/".join(way[:-up])
     return ""
+
+
+def tags(members: Iterable[Member]) -> dict[str, dict[str, str]]:
+    """Trace -> its tags, of files `traces/<trace>/tags/<name>`."""
+    found: dict[str, dict[str, str]] = {}
+    for each in members:
+        match = _TAG.search(each.path)
+        if match is not None:
+            text = Source(each.path, each.file, each.size).head(_TEXT).decode("utf-8", "replace").strip()
+            found.setdefault(match[1], {})[match[2]] = text
+    return found
 
 
 def parts(source: Source) -> tuple[Part, ...]:

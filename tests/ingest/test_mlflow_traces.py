@@ -67,7 +67,7 @@ def test_a_span_without_an_end_is_open_and_has_no_duration(tmp_path: Path) -> No
 def test_traces_are_called_as_the_run_that_was_open_when_they_were_made(tmp_path: Path) -> None:
     mine = whole("tr-1", turn(2), experiment="other", metadata={"mlflow.sourceRun": "r1"})
     file = traced(tmp_path / "db", mine, runs=(Kept("r1", "mine", [(1, {"x": 1.0})]),))
-    assert [each.called for each in mlflow_db.parts(Source("db", file))] == ["1/mine", "1/mine"]
+    assert [each.called for each in mlflow_db.parts(Source("db", file))] == ["math/mine", "math/mine"]
 
 
 def test_traces_without_a_name_belong_to_the_only_run_of_their_experiment(tmp_path: Path) -> None:
@@ -113,11 +113,28 @@ def test_traces_beside_a_database_that_does_not_list_them_are_read_and_told(tmp_
     file = artifact(tmp_path / "mlruns" / "1", lost)
     member = Member(str(file.relative_to(tmp_path)), file, file.stat().st_size)
     found = mlflow_db.parts(Source("mlruns.db", tmp_path / "db", members=(member,)))
-    assert [(part.name, part.called) for part in found] == [("r1", "1/grpo"), ("traces-1-grpo", "1/grpo")]
+    assert [(part.name, part.called) for part in found] == [("r1", "math/grpo"), ("traces-1-grpo", "math/grpo")]
     spans, problems = read(tmp_path / "db", "traces-1-grpo", file)
     assert [each.name for each in spans][-1] == "CalcTool.execute"
     assert {each.step for each in spans} == {None}
     assert [each.kind for each in problems] == ["orphan"]
+
+
+def test_traces_of_another_store_beside_a_database_say_themselves_whose_they_are(tmp_path: Path) -> None:
+    database(tmp_path / "db", Kept("r1", "mine", [(1, {"x": 1.0})])).close()
+    artifact(tmp_path / "mlruns/593", whole("tr-9", turn(2), step=7, experiment="theirs"), tags=True)
+    empty = tmp_path / "mlruns/593/traces/tr-8/trace_info.yaml"
+    empty.parent.mkdir(parents=True)
+    empty.write_text("trace_id: tr-8\n")
+    members = sorted(each for each in tmp_path.glob("mlruns/**/*") if each.is_file())
+    beside = tuple(Member(str(each.relative_to(tmp_path)), each, each.stat().st_size) for each in members)
+    found = mlflow_db.parts(Source("mlruns.db", tmp_path / "db", members=beside))
+    assert [each.called for each in found] == ["math/mine", "", "593/theirs"]
+    spans, problems = read(tmp_path / "db", "traces-593-theirs", *members)
+    assert {(each.trace, each.step) for each in spans} == {("tr-9", 7)} and not problems
+    nothing, (first, second) = read(tmp_path / "db", "traces-593", *members)
+    assert not nothing
+    assert (first.kind, second.kind) == ("orphan", "missing")
 
 
 def test_a_digest_changes_with_the_traces_only(tmp_path: Path) -> None:

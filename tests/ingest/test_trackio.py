@@ -86,8 +86,8 @@ def test_configuration_and_facts(tmp_path: Path) -> None:
 def test_each_run_is_a_part_the_oldest_first(tmp_path: Path) -> None:
     project(tmp_path / "math.db", {"b": [(1, {"x": 1})], "a": [(1, {"x": 2})]}).close()
     assert [(part.name, part.called) for part in trackio.parts(source(tmp_path / "math.db"))] == [
-        ("b", "B"),
-        ("a", "A"),
+        ("b", "math/B"),
+        ("a", "math/A"),
     ]
     assert found(tmp_path / "math.db", "b").rows == [(1, {"x": 1.0})]
 
@@ -264,7 +264,7 @@ def test_a_worker_that_only_traces_is_a_part_called_like_the_run(tmp_path: Path)
     traced(connection, operation("ToolAgentLoop.run"), run="w")
     connection.close()
     assert [(part.name, part.called) for part in trackio.parts(source(tmp_path / "math.db"))] == [
-        ("a", "A"), ("w", "W"),
+        ("a", "math/A"), ("w", "math/W"),
     ]  # fmt: skip
     assert [each.name for each in spans(tmp_path / "math.db", "w")] == ["ToolAgentLoop.run"]
 
