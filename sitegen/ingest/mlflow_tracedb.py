@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sitegen.errors import Problem
@@ -105,9 +105,7 @@ def _files(source: Source) -> dict[str, Source]:
     }
 
 
-def _unlisted(
-    connection: sqlite3.Connection, source: Source, listed: str
-) -> list[tuple[str, object, str]]:
+def _unlisted(connection: sqlite3.Connection, source: Source, listed: str) -> list[tuple[str, object, str]]:
     """(id, experiment, run) of traces of which the database says nothing.
 
     Another store of MLflow may lie beside the database: its traces say in files of their own whose they are.

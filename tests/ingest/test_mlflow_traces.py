@@ -113,7 +113,10 @@ def test_traces_beside_a_database_that_does_not_list_them_are_read_and_told(tmp_
     file = artifact(tmp_path / "mlruns" / "1", lost)
     member = Member(str(file.relative_to(tmp_path)), file, file.stat().st_size)
     found = mlflow_db.parts(Source("mlruns.db", tmp_path / "db", members=(member,)))
-    assert [(part.name, part.called) for part in found] == [("r1", "math/grpo"), ("traces-1-grpo", "math/grpo")]
+    assert [(part.name, part.called) for part in found] == [
+        ("r1", "math/grpo"),
+        ("traces-1-grpo", "math/grpo"),
+    ]
     spans, problems = read(tmp_path / "db", "traces-1-grpo", file)
     assert [each.name for each in spans][-1] == "CalcTool.execute"
     assert {each.step for each in spans} == {None}
