@@ -55,6 +55,7 @@ SCRIPTS = (
     "assets/run.js",
     "assets/choose.js",  # adds a column, which tables.js must find
     "assets/tables.js",
+    "assets/finds.js",
     "assets/search.js",
     "assets/links.js",
     "assets/compare.js",

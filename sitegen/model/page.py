@@ -16,3 +16,4 @@ class Page:
     search: bool = True
     kind: str = "page"  # "run", "rule", "board", "incidents", "home", ...
     filters: tuple[tuple[str, str], ...] = ()  # (name, value) by which search narrows; a name may recur
+    found: tuple[tuple[str, str], ...] = ()  # (anchor, severity word or "muted") of incidents told on it

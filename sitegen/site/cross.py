@@ -78,5 +78,5 @@ def _unpack(data: bytes | None) -> tuple[Page, ...] | None:
 
 def page(raw: dict[str, object]) -> Page:
     """A page that went through JSON; raises TypeError or ValueError for anything else."""
-    filters = tuple((name, value) for name, value in raw["filters"])  # type: ignore[attr-defined]
-    return Page(**(raw | {"filters": filters}))  # type: ignore[arg-type]
+    pairs = {key: tuple((name, value) for name, value in raw[key]) for key in ("filters", "found")}  # type: ignore[attr-defined]
+    return Page(**(raw | pairs))  # type: ignore[arg-type]

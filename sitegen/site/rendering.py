@@ -85,7 +85,7 @@ def renderer(env: jinja2.Environment) -> Render:
 def entry(report: RunReport, render: Render, best_badge: bool = True) -> RunEntry:
     """Page, API document and report of one run; `best_badge` = the badge of its score has an address."""
     page = run_page.page(report, render, best_badge)
-    searchable = Page(page.path, page.title, page.description, page.html, True, "run", _filters(report))
+    searchable = replace(page, filters=_filters(report), found=_found(report))
     document = api.run_document(report).decode()
     again = any(problem.kind == failed.KIND for problem in report.problems)
     below = (samples.page(report, render), traces.page(report, render))
@@ -188,6 +188,12 @@ def _filters(report: RunReport) -> tuple[tuple[str, str], ...]:
     pairs += [("severity", word) for word in sorted({i.severity.word for i in report.incidents})]
     pairs += [("rule", code) for code in sorted({i.rule for i in report.incidents})]
     return tuple((name, value) for name, value in pairs if value)
+
+
+def _found(report: RunReport) -> tuple[tuple[str, str], ...]:
+    """Anchor and severity of every incident of the page, by which search says how bad a find is."""
+    told = ((one.anchor, one.severity.word) for one in report.incidents)
+    return (*told, *((one.incident.anchor, "muted") for one in report.muted))
 
 
 def draw(bench: Bench, runs: Sequence[str], jobs: int | None) -> Iterator[RunEntry]:

@@ -34,6 +34,8 @@ def region(page: Page, html: str) -> str:
         return html
     marks = [_mark("pagefind-meta", "title", page.title), _mark("pagefind-filter", "kind", page.kind)]
     marks += [_mark("pagefind-filter", name, value) for name, value in page.filters]
+    if page.found:
+        marks.append(_mark("pagefind-meta", "found", " ".join(f"{at}={what}" for at, what in page.found)))
     titled = page.kind in (samples.KIND, traces.KIND)  # what a model wrote is not what people look for
     pairs = character_pairs(page.title if titled else html)
     if pairs:
@@ -85,8 +87,8 @@ def _write_words(site: Path, folder: Path) -> None:
         start = html.find(_REGION)
         if start < 0:
             continue
-        end = html.find("</article>", start)
-        words = _DRAWING.sub("", html[start : end if end >= 0 else len(html)])
+        end = html.rfind("</article>")  # of the theme; cards of incidents are articles inside of it
+        words = _DRAWING.sub("", html[start : end if end > start else len(html)])
         target = folder / page.relative_to(site)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f'<html><meta charset="utf-8"><body>{words}</body></html>', "utf-8")

@@ -3,11 +3,21 @@
   "use strict";
   var opener = document.querySelector("[data-sg-find]");
   if (!opener || !window.HTMLDialogElement) return;
+  var t = window.sitegen.t;
   var root = new URL(opener.dataset.sgFind.replace(/\/?$/, "/"), location.href);
-  var KINDS = { run: "Runs", rule: "Rules", board: "Leaderboards", guide: "Guides" };
+  var finds = window.sitegen.finds, KINDS = finds.KINDS, WORDS = finds.WORDS;
+  var ANY = {
+    kind: t("any kind"), status: t("any status"), severity: t("any severity"), rule: t("any rule"),
+    project: t("any project"), algorithm: t("any algorithm"), model: t("any model"), month: t("any month"),
+  };
+  var NAMES = {
+    kind: t("kind"), status: t("status"), severity: t("severity"), rule: t("rule"),
+    project: t("project"), algorithm: t("algorithm"), model: t("model"), month: t("month"),
+  };
   var FILTERS = ["kind", "status", "severity", "rule", "project", "algorithm", "model", "month"];
   var PAGE = 10;
-  var dialog, input, chips, note, list, engine, chosen = {}, turn = 0;
+  var IDEOGRAPHS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}/g;
+  var dialog, input, chips, note, list, engine, chosen = {}, asked = [], turn = 0;
 
   opener.addEventListener("click", open);
   document.addEventListener("keydown", function (event) {
@@ -28,15 +38,15 @@
 
   function build() {
     dialog = element("dialog", { className: "sg-find" });
-    dialog.setAttribute("aria-label", "Search");
-    input = element("input", { type: "search", placeholder: "Search runs, incidents, log lines, rules", autocomplete: "off", spellcheck: false });
-    input.setAttribute("aria-label", "Search the site");
+    dialog.setAttribute("aria-label", t("Search"));
+    input = element("input", { type: "search", placeholder: t("Search runs, incidents, log lines, rules"), autocomplete: "off", spellcheck: false });
+    input.setAttribute("aria-label", t("Search the site"));
     input.setAttribute("aria-controls", "sg-find-list");
     chips = element("div", { className: "sg-find-chips" });
     note = element("p", { className: "sg-find-note" });
     note.setAttribute("role", "status");
     list = element("ol", { className: "sg-find-list", id: "sg-find-list" });
-    var close = element("button", { type: "button", className: "sg-find-close", textContent: "Close" });
+    var close = element("button", { type: "button", className: "sg-find-close", textContent: t("Close") });
     close.addEventListener("click", function () { dialog.close(); });
     var bar = element("div", { className: "sg-find-bar" });
     bar.append(input, close);
@@ -66,10 +76,10 @@
   function load() {
     if (engine) return engine;
     if (location.protocol === "file:") {
-      say("Search needs a web server: browsers do not let a page read an index from a file. `sitegen serve` shows this site with search.");
+      say(t("Search needs a web server: browsers do not let a page read an index from a file. `sitegen serve` shows this site with search."));
       return null;
     }
-    say("Loading the index…");
+    say(t("Loading the index…"));
     engine = import(new URL("pagefind/pagefind.js", root).href).then(function (pagefind) {
       return Promise.resolve(pagefind.options({ baseUrl: root.pathname, excerptLength: 24 })).then(function () {
         return pagefind.filters();
@@ -80,7 +90,7 @@
       });
     }).catch(function () {
       engine = null;
-      say("The search index could not be loaded. It is written by the last step of a build; build again if it is missing.");
+      say(t("The search index could not be loaded. It is written by the last step of a build; build again if it is missing."));
       return null;
     });
     engine.then(search);
@@ -93,10 +103,10 @@
       var values = Object.keys(filters[name] || {});
       if (values.length < 2) return;
       var select = element("select", {});
-      select.setAttribute("aria-label", name);
-      select.append(element("option", { value: "", textContent: "any " + name }));
+      select.setAttribute("aria-label", NAMES[name]);
+      select.append(element("option", { value: "", textContent: ANY[name] }));
       values.sort().forEach(function (value) {
-        var label = (name === "kind" && KINDS[value]) || value;
+        var label = (name === "kind" && KINDS[value]) || ((name === "status" || name === "severity") && WORDS[value]) || value;
         select.append(element("option", { value: value, textContent: label + " (" + filters[name][value] + ")" }));
       });
       select.addEventListener("change", function () {
@@ -109,7 +119,7 @@
 
   /* Chinese, Japanese and Korean are indexed as pairs of characters: 显存占用 is asked for as 显存 存占 占用. */
   function pairs(text) {
-    return text.replace(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}/g, function (run) {
+    return text.replace(IDEOGRAPHS, function (run) {
       var found = [];
       for (var at = 0; at < run.length - 1; at++) found.push(run.slice(at, at + 2));
       return " " + found.join(" ") + " ";
@@ -119,6 +129,7 @@
   function search() {
     if (!engine) return;
     var mine = ++turn;
+    asked = input.value.match(IDEOGRAPHS) || [];
     var words = pairs(input.value).trim();
     engine.then(function (pagefind) {
       if (!pagefind || mine !== turn) return null;
@@ -136,49 +147,17 @@
       if (!from) list.replaceChildren();
       var more = list.querySelector(".sg-find-more");
       if (more) more.remove();
-      say(results.length === 1 ? "1 page" : results.length + " pages");
-      pages.forEach(function (page) { list.append(entry(page)); });
+      say(results.length === 1 ? t("1 page") : t("{n} pages", { n: results.length }));
+      pages.forEach(function (page) { list.append(finds.entry(page, input.value, asked)); });
       var left = results.length - from - PAGE;
       if (left > 0) {
         var item = element("li", { className: "sg-find-more" });
-        var button = element("button", { type: "button", className: "sg-find-close", textContent: left + " more" });
+        var button = element("button", { type: "button", className: "sg-find-close", textContent: t("{n} more", { n: left }) });
         button.addEventListener("click", function () { show(results, from + PAGE, mine); });
         item.append(button);
         list.append(item);
       }
     });
-  }
-
-  function entry(page) {
-    var item = element("li", {});
-    item.append(link(page.url, page.meta.title));
-    var parts = (page.sub_results || []).filter(function (part) { return part.url !== page.url; }).slice(0, 3);
-    if (!parts.length) item.append(excerpt(page.excerpt));
-    parts.forEach(function (part) {
-      var inner = element("div", { className: "sg-find-part" });
-      inner.append(link(part.url.replace(/-title$/, ""), part.title), excerpt(part.excerpt));  /* the card, not its heading */
-      item.append(inner);
-    });
-    return item;
-  }
-
-  function link(url, text) { return element("a", { href: url, textContent: text }); }
-
-  /* Pagefind's excerpts are escaped text with <mark> around the words found; only those marks are kept. */
-  function excerpt(html) {
-    var paragraph = element("p", {});
-    html.split(/(<mark>.*?<\/mark>)/).forEach(function (piece) {
-      var marked = /^<mark>(.*)<\/mark>$/.exec(piece);
-      var text = plain(marked ? marked[1] : piece);
-      paragraph.append(marked ? element("mark", { textContent: text }) : text);
-    });
-    return paragraph;
-  }
-
-  function plain(escaped) {
-    var area = document.createElement("textarea");
-    area.innerHTML = escaped;
-    return area.value;
   }
 
   function say(text) { note.textContent = text; note.hidden = !text; }

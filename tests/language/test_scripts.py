@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from sitegen.language import catalog
 from sitegen.mkdocs_plugin import languages
 from sitegen.site import folder
@@ -27,6 +29,13 @@ def test_every_text_of_the_charts_is_said_in_chinese() -> None:
     texts = set().union(*(said(name) for name in (*parts, "run.js")))
     assert len(texts) > 60
     assert {text for text in texts if text not in ZH} == set()
+
+
+@pytest.mark.parametrize("name", ["search.js", "finds.js"])
+def test_every_text_of_a_script_is_said_in_chinese(name: str) -> None:
+    texts = said(name)
+    assert texts
+    assert texts - set(ZH) == set()
 
 
 def test_a_place_is_kept() -> None:

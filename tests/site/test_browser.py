@@ -167,12 +167,35 @@ def test_search_finds_an_incident_by_keyboard_alone(tab: Tab) -> None:
     assert tab.noise == []
 
 
+def test_a_find_says_what_it_is_and_how_bad(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    tab.page.keyboard.press("/")
+    tab.page.keyboard.type("reference KL grew")
+    run = tab.page.locator(".sg-find-list > li").first
+    expect(run.locator(".sg-find-about")).to_have_text(re.compile("^run(failed|attention)$"))
+    part = run.locator(".sg-find-part", has_text="REW-03")
+    expect(part.locator(".sg-pill")).to_have_text("error")
+    part.get_by_role("link").click()
+    tab.page.wait_for_url("**/runs/math-*/#REW-03-1")
+    expect(tab.page.locator("#REW-03-1 .sg-pill").first).to_have_text("error")
+    assert tab.noise == []
+
+
+def test_a_rule_that_is_found_says_its_severity(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}runs/")
+    tab.page.keyboard.press("/")
+    tab.page.get_by_label("kind").select_option("rule")
+    expect(tab.page.locator(".sg-find-about").first).to_have_text(
+        re.compile("^rule(critical|error|warning|remark)$")
+    )
+
+
 @pytest.mark.parametrize("words", ["显存", "显存占用", "峰值"])
 def test_chinese_is_found_in_the_middle_of_a_sentence(tab: Tab, words: str) -> None:
     tab.page.goto(f"{tab.origin}runs/")
     tab.page.keyboard.press("/")
     tab.page.get_by_label("Search the site").fill(words)
-    expect(tab.page.locator(".sg-find-list > li > a")).to_have_count(1)
+    expect(tab.page.locator(".sg-find-list > li > .sg-find-head a")).to_have_count(1)
 
 
 def test_nothing_of_search_is_loaded_before_somebody_searches(tab: Tab) -> None:

@@ -93,6 +93,21 @@ def test_search_of_a_language_finds_pages_of_it(tab: Tab) -> None:
     assert "/zh/" in (first.get_attribute("href") or first.evaluate("one => one.href"))
 
 
+@pytest.mark.parametrize("words", ["突增", "KL 突增"])
+def test_chinese_leads_to_its_place_and_says_how_bad_it_is(tab: Tab, words: str) -> None:
+    tab.page.goto(f"{tab.origin}zh/")
+    tab.page.keyboard.press("/")
+    tab.page.keyboard.type(words)
+    run = tab.page.locator(".sg-find-list > li", has_text="No KL penalty")
+    expect(run.locator(".sg-find-about")).to_have_text("实验失败")
+    part = run.locator(".sg-find-part").first
+    expect(part.locator("a")).to_have_attribute("href", re.compile(r"/zh/runs/.*#KL-05-1$"))
+    expect(part.locator(".sg-pill")).to_have_text("错误")
+    expect(part.locator("mark")).to_have_text("突增")
+    assert not re.search("[a-z]{4,}", tab.page.locator(".sg-find-bar, .sg-find-note").first.inner_text())
+    assert tab.noise == []
+
+
 def test_a_site_of_one_language_has_no_switch(built: mkdocs_plugin.Built) -> None:
     html = (built.folder / "index.html").read_text(encoding="utf-8")
     assert "sg-language" not in html

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 from sitegen.model import Page
-from sitegen.site.search import character_pairs, region
+from sitegen.site.search import character_pairs, index, region
 
 
 def page(**changes: object) -> Page:
@@ -37,3 +40,21 @@ def test_of_a_page_of_samples_the_title_is_found_and_nothing_else() -> None:
 def test_chinese_becomes_pairs_and_nothing_else_does() -> None:
     assert character_pairs("step 3: 显存占用47%，显存 a 单") == "占用 存占 显存"
     assert character_pairs("no such text") == ""
+
+
+def test_a_page_says_how_bad_each_of_its_incidents_is() -> None:
+    html = region(page(found=(("KL-05-1", "error"), ("ENT-02-1", "muted"))), "")
+    assert 'data-pagefind-meta="found[data-v]" data-v="KL-05-1=error ENT-02-1=muted"' in html
+
+
+def test_what_follows_the_first_card_is_found_too(tmp_path: Path) -> None:
+    cards = (
+        '<article id="a"><h3>first</h3></article><article id="b"><h3>second</h3></article><p>xylograph</p>'
+    )
+    shell = f"<html><body><article>{region(page(), cards)}</article><footer>colophon</footer></body></html>"
+    (tmp_path / "index.html").write_text(shell)
+    index(tmp_path)
+    (fragment,) = (tmp_path / "pagefind/fragment").iterdir()
+    told = gzip.decompress(fragment.read_bytes()).decode()
+    assert "xylograph" in told
+    assert "colophon" not in told
