@@ -156,6 +156,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         context["sitegen_languages"] = languages.links(
             page.url, self.settings, self.main or self.settings.language
         )
+        context["sitegen_english"] = self.settings.language != ENGLISH and _guide(page.file)
         context["sitegen_preview"] = self.site.preview(page.file.src_uri.removesuffix("index.md"))
         return context
 
@@ -238,6 +239,12 @@ def _dress(config: MkDocsConfig) -> None:
 
 def _uri(page: Page) -> str:
     return f"{page.path}index.md"
+
+
+def _guide(file: File) -> bool:
+    """Whether a page is one of the guides that come with sitegen, which are in English."""
+    source = file.abs_src_path
+    return source is not None and Path(source).is_relative_to(sites.folder() / "docs")
 
 
 def _page_file(page: Page, config: MkDocsConfig) -> File:

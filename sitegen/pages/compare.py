@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from sitegen.language import t
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.reports import interval
@@ -21,8 +22,10 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         render,
         "compare.html",
         PATH,
-        title="Compare runs",
-        description="Two to twenty runs over each other: curves, outcomes, settings that differ, incidents.",
+        title=t("Compare runs"),
+        description=t(
+            "Two to twenty runs over each other: curves, outcomes, settings that differ, incidents."
+        ),
         kind="compare",
         search=False,
         rows=archive.runs[:_LISTED],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from sitegen.charts.timeline import Dot, timeline
+from sitegen.language import t
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -60,7 +61,11 @@ def page(project: Project, rows: Sequence[RunRow], render: rendering.Render) -> 
         "project.html",
         path(project.name),
         title=words.clip(project.name, 200),
-        description=f"{words.plural(len(rows), 'run')} of the project {words.clip(project.name, 120)}.",
+        description=t(
+            "{runs} of the project {name}.",
+            runs=words.plural(len(rows), "run"),
+            name=words.clip(project.name, 120),
+        ),
         kind="project",
         search=False,
         project=project,
@@ -105,8 +110,8 @@ def _index(projects: Sequence[Project], rows: Mapping[str, RunRow], render: rend
         render,
         "projects.html",
         PATH,
-        title="Projects",
-        description=f"{words.plural(len(projects), 'project')} of the archive.",
+        title=t("Projects"),
+        description=t("{projects} of the archive.", projects=words.plural(len(projects), "project")),
         kind="projects",
         search=False,
         listed=listed,

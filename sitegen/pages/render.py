@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from sitegen.language import t
 from sitegen.model import Page, Run
 
 
@@ -42,6 +43,7 @@ def page(
 
 def below(render: Render, run: Run, kind: str, *, title: str, summary: str, **context: object) -> Page:
     """`/runs/<run>/<kind>/`, a page below that of a run, out of the template of that name."""
-    path, named = f"runs/{run.id}/{kind}/", f"{title} of {run.title}"
+    path = f"runs/{run.id}/{kind}/"
+    named = t("{what} of {run}", what=title, run=run.title)
     html = fragment(render, f"{kind}.html", path, title=named, run=run, summary=summary, **context)
-    return Page(path, named, f"A choice of {summary}.", html, kind=kind)
+    return Page(path, named, t("A choice of {summary}.", summary=summary), html, kind=kind)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from sitegen import charts
+from sitegen.language import t
 from sitegen.model import Dumped, Page
 from sitegen.pages import render as rendering
 from sitegen.pages import texts, words
@@ -17,7 +18,6 @@ from sitegen.reports.shapes import RunReport
 
 KIND = "samples"
 NAMES = {"rollout": "Rollouts", "validation": "Validation", "samples": "Samples"}
-_SINGULAR = {"rollout": "rollout", "validation": "validation sample", "samples": "sample"}
 _STEPS = 300  # in the table of all steps
 _LONG, _LINES = 700, 12  # characters and lines of an answer that is folded
 
@@ -107,7 +107,7 @@ def page(report: RunReport, render: rendering.Render) -> Page | None:
         render,
         report.run,
         KIND,
-        title="Samples",
+        title=t("Samples"),
         summary=summary(found),
         events=tuple(_event(moment) for moment in found.moments),
         changed=tuple(_changed(one) for one in found.changed),
@@ -119,7 +119,8 @@ def page(report: RunReport, render: rendering.Render) -> Page | None:
 
 def summary(found: SamplesReport) -> str:
     """`1 024 rollouts of 8 steps (1 to 40) and 96 validation samples of 2 steps`."""
-    return " and ".join(map(_counted, found.kinds))
+    first, *rest = map(_counted, found.kinds)
+    return t("{first} and {last}", first=t(", ").join((first, *rest[:-1])), last=rest[-1]) if rest else first
 
 
 def link(report: RunReport, incident: str) -> str:
@@ -129,15 +130,22 @@ def link(report: RunReport, incident: str) -> str:
 
 
 def _counted(kind: Dumped) -> str:
-    tail = ""
-    if kind.first is not None and kind.last is not None:
-        of = words.plural(kind.steps, "step")
-        tail = (
-            f" of {of} ({words.count(kind.first)} to {words.count(kind.last)})"
-            if kind.steps > 1
-            else (f" of step {words.count(kind.first)}")
-        )
-    return words.plural(kind.rows, _SINGULAR.get(kind.kind, "sample")) + tail
+    rows = _rows(kind)
+    if kind.first is None or kind.last is None:
+        return rows
+    first, last = words.count(kind.first), words.count(kind.last)
+    if kind.steps <= 1:
+        return t("{rows} of step {step}", rows=rows, step=first)
+    steps = words.plural(kind.steps, "step")
+    return t("{rows} of {steps} ({first} to {last})", rows=rows, steps=steps, first=first, last=last)
+
+
+def _rows(kind: Dumped) -> str:
+    if kind.kind == "rollout":
+        return words.plural(kind.rows, "rollout")
+    if kind.kind == "validation":
+        return words.plural(kind.rows, "validation sample")
+    return words.plural(kind.rows, "sample")
 
 
 def _event(moment: Moment) -> Event:
@@ -153,9 +161,10 @@ def _labels(one: Abreast, onset: int) -> tuple[str, ...]:
 
 def _distance(step: int | None, onset: int) -> str:
     if step is None or step == onset:
-        return "at the onset"
+        return t("at the onset")
     apart = words.plural(abs(step - onset), "step")
-    return f"{apart} {'before' if step < onset else 'after'} the onset"
+    before = step < onset
+    return t("{steps} before the onset" if before else "{steps} after the onset", steps=apart)
 
 
 def _changed(one: Abreast) -> Row:
@@ -175,8 +184,8 @@ def _row(one: Abreast, labels: Sequence[str]) -> Row:
         for place, sample in enumerate(one.samples)
     )
     if not one.same_prompt:
-        return Row(NAMES.get(one.kind, one.kind), None, None, columns)
-    return Row(NAMES.get(one.kind, one.kind), texts.excerpt(first.input), _maybe(first.expected), columns)
+        return Row(_named(one.kind), None, None, columns)
+    return Row(_named(one.kind), texts.excerpt(first.input), _maybe(first.expected), columns)
 
 
 def _answers(outputs: Sequence[Excerpt]) -> list[Markup]:
@@ -188,7 +197,8 @@ def _answers(outputs: Sequence[Excerpt]) -> list[Markup]:
 def _mean(mean: float | None, same: bool, sample: SampleView) -> str:
     if mean is None or (same and mean == sample.score):
         return ""
-    return f"mean score {_score(mean)} {'for this prompt' if same else 'of the step'}"
+    of = "mean score {score} for this prompt" if same else "mean score {score} of the step"
+    return t(of, score=_score(mean))
 
 
 def _kind(kind: Dumped, found: SamplesReport) -> KindBlock:
@@ -196,7 +206,7 @@ def _kind(kind: Dumped, found: SamplesReport) -> KindBlock:
     shown = [step for step in steps if step.chosen]
     return KindBlock(
         key=kind.kind,
-        title=NAMES.get(kind.kind, kind.kind),
+        title=_named(kind.kind),
         note=_counted(kind),
         shown=tuple(_block(step, step is shown[-1]) for step in shown),
         table=tuple(_numbers(step) for step in steps[:_STEPS]) if len(steps) > len(shown) else (),
@@ -207,25 +217,29 @@ def _kind(kind: Dumped, found: SamplesReport) -> KindBlock:
 def _block(step: StepSamples, last: bool) -> StepBlock:
     notes = [words.plural(step.rows, "answer")]
     if step.mean is not None:
-        notes.append(f"mean score {_score(step.mean)}")
+        notes.append(t("mean score {score}", score=_score(step.mean)))
     if step.low is not None and step.high is not None and step.low < step.high:
-        notes.append(f"{_score(step.low)} to {_score(step.high)}")
+        notes.append(t("{low} to {high}", low=_score(step.low), high=_score(step.high)))
     if step.scored < step.rows:
-        notes.append(f"{words.count(step.rows - step.scored)} without a finite score")
+        notes.append(t("{n} without a finite score", n=words.count(step.rows - step.scored)))
     name = _step_name(step.step)
     key = "none" if step.step is None else str(step.step)
     samples = tuple(_sample(sample) for sample in step.chosen)
-    return StepBlock(f"{step.kind}-{key}", name[:1].upper() + name[1:], ", ".join(notes), samples, last)
+    return StepBlock(f"{step.kind}-{key}", name[:1].upper() + name[1:], t(", ").join(notes), samples, last)
 
 
 def _numbers(step: StepSamples) -> tuple[str, ...]:
-    name = "not logged" if step.step is None else words.count(step.step)
+    name = t("not logged") if step.step is None else words.count(step.step)
     values = (step.mean, step.low, step.high)
     return (name, words.count(step.rows), words.count(step.scored), *(_score(value) for value in values))
 
 
 def _step_name(step: int | None) -> str:
-    return "no step logged" if step is None else f"step {words.count(step)}"
+    return t("no step logged") if step is None else t("step {step}", step=words.count(step))
+
+
+def _named(kind: str) -> str:
+    return t(NAMES[kind]) if kind in NAMES else kind
 
 
 def _score(value: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitegen.language import t
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import trajectory, words
@@ -12,10 +13,6 @@ from sitegen.reports.traces import HEAD, SPANS, TAIL
 from sitegen.reports.trajectories import CallView, ToolView, TracesReport, TrajectoryView
 
 KIND = "traces"
-_CHOSEN = (
-    "failed, slowest, longest and random ones, those around incidents, of the first and last step, and of "
-    "the calls below"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ def page(report: RunReport, render: rendering.Render) -> Page | None:
         render,
         report.run,
         KIND,
-        title="Traces",
+        title=t("Traces"),
         summary=summary(found),
         choice=_choice(found),
         tools=tuple(map(_tool, found.tools)),
@@ -84,13 +81,17 @@ def _opened(found: TracesReport) -> TrajectoryView | None:
 def summary(found: TracesReport) -> str:
     """`4 trajectories of steps 1 to 2 with 5 tool calls, 1 of which failed`."""
     counts = found.counts
-    parts = [words.plural(counts.traces, "trajectory", "trajectories")]
+    whole = words.plural(counts.traces, "trajectory", "trajectories")
     if counts.first is not None:
-        parts.append(f"of {words.span(counts.first, counts.last)}")
-    parts.append(f"with {words.plural(counts.calls, 'tool call')}")
-    if counts.calls:
-        parts[-1] += f", {words.count(counts.failed) if counts.failed else 'none'} of which failed"
-    return " ".join(parts)
+        when = words.span(counts.first, counts.last)
+        whole = t("{trajectories} of {steps}", trajectories=whole, steps=when)
+    calls = words.plural(counts.calls, "tool call")
+    told = t("{trajectories} with {calls}", trajectories=whole, calls=calls)
+    if not counts.calls:
+        return told
+    if not counts.failed:
+        return t("{told}, none of which failed", told=told)
+    return t("{told}, {n} of which failed", told=told, n=words.count(counts.failed))
 
 
 def link(report: RunReport, incident: str) -> Link | None:
@@ -110,9 +111,14 @@ def rate(one: ToolView) -> str:
 def _choice(found: TracesReport) -> str:
     left = found.counts.traces - len(found.shown)
     if left <= 0:
-        return "All trajectories are shown here."
+        return t("All trajectories are shown here.")
     shown = words.plural(len(found.shown), "trajectory is", "trajectories are")
-    return f"{shown} shown here: {_CHOSEN}. {words.plural(left, 'other is', 'others are')} not shown."
+    return t(
+        "{shown} shown here: failed, slowest, longest and random ones, those around incidents, of the "
+        "first and last step, and of the calls below. {others} not shown.",
+        shown=shown,
+        others=words.plural(left, "other is", "others are"),
+    )
 
 
 def _tool(one: ToolView) -> Tool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from sitegen.language import t
 from sitegen.pages import texts, words
 from sitegen.reports.excerpts import Excerpt
 from sitegen.reports.trajectories import SpanView, TracesReport, TrajectoryView
@@ -75,7 +76,7 @@ def shown(one: TrajectoryView, found: TracesReport, unfolded: bool) -> Trajector
     numbers = [
         words.plural(facts.turns, "turn"),
         words.plural(facts.calls, "tool call"),
-        f"{words.count(facts.failed)} failed" if facts.failed else "",
+        t("{n} failed", n=words.count(facts.failed)) if facts.failed else "",
         seconds(facts.duration_s),
     ]
     return Trajectory(
@@ -93,12 +94,13 @@ def shown(one: TrajectoryView, found: TracesReport, unfolded: bool) -> Trajector
 
 def _title(one: TrajectoryView) -> str:
     facts = one.facts
-    parts = ["Step not known" if facts.step is None else f"Step {words.count(facts.step)}"]
+    parts = [t("Step not known") if facts.step is None else t("Step {step}", step=words.count(facts.step))]
     if facts.sample is not None:
-        parts.append(f"sample {words.count(facts.sample)}")
+        parts.append(t("sample {n}", n=words.count(facts.sample)))
     if facts.rollout is not None:
-        parts.append(f"rollout {words.count(facts.rollout)}")
-    return ", ".join(parts) + (" (validation)" if facts.validation else "")
+        parts.append(t("rollout {n}", n=words.count(facts.rollout)))
+    whole = t(", ").join(parts)
+    return t("{title} (validation)", title=whole) if facts.validation else whole
 
 
 def _spans(spans: Sequence[SpanView], whole: float | None) -> tuple[Shown, ...]:
@@ -114,7 +116,7 @@ def _span(one: SpanView, turn: int, whole: float | None) -> Shown:
     bad = one.status == "error"
     return Shown(
         name=one.name,
-        kind=_NAMES.get(one.kind, ""),
+        kind=t(_NAMES[one.kind]) if _NAMES.get(one.kind) else "",
         style="error" if bad else one.kind,
         depth=min(one.depth, _DEEP),
         turn=turn,
@@ -130,7 +132,7 @@ def _span(one: SpanView, turn: int, whole: float | None) -> Shown:
 
 def _took(one: SpanView) -> str:
     if one.duration_s is None:
-        return "no end" if one.status == "open" else "not timed"
+        return t("no end") if one.status == "open" else t("not timed")
     return seconds(one.duration_s)
 
 
@@ -139,7 +141,12 @@ def _bar(one: SpanView, whole: float | None) -> Bar | None:
         return None
     x = min(max(one.start_s / whole, 0.0), 1.0)
     width = min(max(one.duration_s / whole, 0.003), 1.0)
-    label = f"from {seconds(one.start_s)} to {seconds(one.start_s + one.duration_s)} of {seconds(whole)}"
+    label = t(
+        "from {start} to {end} of {whole}",
+        start=seconds(one.start_s),
+        end=seconds(one.start_s + one.duration_s),
+        whole=seconds(whole),
+    )
     return Bar(f"{1000 * min(x, 1 - width):.1f}", f"{1000 * width:.1f}", label)
 
 

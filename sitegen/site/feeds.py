@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import orjson
 
+from sitegen.language import spoken, t
 from sitegen.model import Severity
 from sitegen.pages import words
 from sitegen.reports.shapes import ArchiveReport, IncidentRow, RunRow
@@ -52,9 +53,9 @@ def entries(archive: ArchiveReport) -> tuple[Entry, ...]:
 
 def atom(found: tuple[Entry, ...], site: Addresses, now: float | None) -> bytes:
     """RFC 4287. `now` dates the feed."""
-    root = ElementTree.Element("feed", xmlns=_NAMESPACE)
+    root = ElementTree.Element("feed", {"xmlns": _NAMESPACE, "xml:lang": spoken()})
     _add(root, "title", site.title)
-    _add(root, "subtitle", "Runs and incidents, without remarks")
+    _add(root, "subtitle", t("Runs and incidents, without remarks"))
     _add(root, "id", site.identity(ATOM))
     _add(root, "updated", _time(now))
     if site.base:
@@ -84,7 +85,8 @@ def json_feed(found: tuple[Entry, ...], site: Addresses) -> bytes:
     document: dict[str, object] = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": _clean(site.title),
-        "description": "Runs and incidents, without remarks",
+        "description": t("Runs and incidents, without remarks"),
+        "language": spoken(),
         **({"home_page_url": site.of(""), "feed_url": site.of(JSON)} if site.base else {}),
         "items": [_json_item(one, site) for one in found],
     }
@@ -103,16 +105,20 @@ def _json_item(one: Entry, site: Addresses) -> Mapping[str, object]:
 
 
 def _run(row: RunRow) -> Entry:
-    best = f" Best {words.number(row.best.value)} ({row.best.label})." if row.best else ""
-    text = f"{row.headline}. {words.plural(row.steps, 'step')}.{best}"
+    told = [row.headline, words.plural(row.steps, "step")]
+    if row.best:
+        told.append(t("Best {value} ({label})", value=words.number(row.best.value), label=row.best.label))
+    text = t(" ").join(t("{sentence}.", sentence=one) for one in told)
     stamp = row.ended_at if row.ended_at is not None else row.started_at
     labels = _labels("run", str(row.status), row.model, row.algorithm)
-    return Entry(f"runs/{row.id}/", f"{str(row.status).capitalize()}: {row.title}", text, stamp, labels)
+    title = t("{status}: {run}", status=t(str(row.status)).capitalize(), run=row.title)
+    return Entry(f"runs/{row.id}/", title, text, stamp, labels)
 
 
 def _incident(row: IncidentRow) -> Entry:
     where = words.span(row.first, row.last)
-    title = f"{row.rule} {row.title}, {where}: {row.run_title}"
+    told = f"{row.rule} {row.title}"
+    title = t("{incident}, {when}: {run}", incident=told, when=where, run=row.run_title)
     labels = _labels("incident", row.severity.word, row.rule, row.model, row.algorithm)
     return Entry(f"runs/{row.run}/#{row.id.rsplit('/', 1)[-1]}", title, row.message, row.happened_at, labels)
 

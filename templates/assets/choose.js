@@ -3,6 +3,7 @@
 (() => {
   "use strict";
 
+  const { t } = window.sitegen;
   const KEY = "sitegen-compare", MOST = 20, LEAST = 2;
   const brand = document.querySelector(".sg-find-open");
   const root = new URL(`${brand ? brand.dataset.sgFind : "."}/`, location.href);
@@ -37,7 +38,7 @@
     row.prepend(made);
     if (!own.length) return made.replaceChildren();
     const input = made.firstChild, name = row.querySelector("td.sg-run a.sg-name").textContent.slice(0, 80);
-    input.setAttribute("aria-label", own.length > 1 ? `Compare ${name} and ${own.length - 1} more` : `Compare ${name}`);
+    input.setAttribute("aria-label", own.length > 1 ? t("Compare {name} and {n} more", { name, n: own.length - 1 }) : t("Compare {name}", { name }));
     boxes.push([input, row, own]);
     return undefined;
   };
@@ -48,7 +49,7 @@
     head.scope = "col";
     const words = document.createElement("span");
     words.className = "sg-hidden";
-    words.textContent = "Compare";
+    words.textContent = t("Compare");
     head.append(words);
     table.tHead.rows[0].prepend(head);
     for (const row of table.tBodies[0].rows) box(row);
@@ -68,12 +69,12 @@
   const bar = document.createElement("div"), count = document.createElement("span"), go = document.createElement("a"), clear = document.createElement("button");
   bar.className = "sg-chooser";
   bar.setAttribute("role", "region");
-  bar.setAttribute("aria-label", "Runs to compare");
+  bar.setAttribute("aria-label", t("Runs to compare"));
   count.setAttribute("role", "status");
   go.className = "sg-go";
-  go.textContent = "Compare";
+  go.textContent = t("Compare");
   clear.type = "button";
-  clear.textContent = "Clear";
+  clear.textContent = t("Clear");
   clear.addEventListener("click", () => {
     chosen = [];
     keep();
@@ -90,7 +91,7 @@
     });
     const n = chosen.length, ready = n >= LEAST && n <= MOST;
     bar.hidden = n === 0;
-    count.textContent = n > MOST ? `${n} runs, at most ${MOST}` : n < LEAST ? "1 run, choose one more" : `${n} runs`;
+    count.textContent = n > MOST ? t("{n} runs, at most {most}", { n, most: MOST }) : n < LEAST ? t("1 run, choose one more") : t("{n} runs", { n });
     if (ready) {
       go.href = new URL(`compare/?runs=${chosen.map(encodeURIComponent).join(",")}`, root).href;
       go.removeAttribute("aria-disabled");

@@ -5,7 +5,7 @@
   const root = document.querySelector("[data-sg-compare]");
   if (!root || typeof DecompressionStream === "undefined") return;
   const sitegen = (window.sitegen = window.sitegen || {});
-  const home = new URL(".", document.currentScript.src);
+  const home = new URL(".", document.currentScript.src), { t } = sitegen;
   const CHARTS = ["data", "scale", "points", "pen", "layers", "export", "tools"];
   const OWN = ["state", "runs", "lines", "apart", "overlay", "save", "tables", "parting", "page"];
 
@@ -14,7 +14,7 @@
     node.src = new URL(path, home).href;
     node.async = false; /* in the order they were asked for */
     node.onload = done;
-    node.onerror = () => failed(new Error(`${path} did not arrive`));
+    node.onerror = () => failed(new Error(t("{path} did not arrive", { path })));
     document.head.append(node);
   });
 
@@ -27,7 +27,7 @@
     } catch (fault) {
       const said = root.querySelector("[data-sg-said]");
       said.className = "sg-empty";
-      said.textContent = `The comparison could not be drawn: ${fault.message}`;
+      said.textContent = t("The comparison could not be drawn: {why}", { why: fault.message });
     }
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -3,6 +3,8 @@
 (() => {
   "use strict";
 
+  const { t } = window.sitegen;
+
   /* The clipboard proper wants https or this machine; many sites of a cluster are plain http. */
   const copy = (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -40,9 +42,9 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sg-chip sg-copy-button";
-    button.textContent = "Copy";
+    button.textContent = t("Copy");
     button.addEventListener("click", () => {
-      copy(pre.querySelector("code").textContent).then(() => tell(button, "Copied"), () => tell(button, "Not allowed"));
+      copy(pre.querySelector("code").textContent).then(() => tell(button, t("Copied")), () => tell(button, t("Not allowed")));
     });
     pre.append(button);
   };
@@ -75,7 +77,7 @@
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       const id = decodeURIComponent(link.hash.slice(1));
-      copy(linkTo(id)).then(() => tell(link, "copied"), () => tell(link, "not allowed"));
+      copy(linkTo(id)).then(() => tell(link, t("copied")), () => tell(link, t("not allowed")));
     });
   };
 
@@ -84,8 +86,8 @@
     link.className = "sg-anchor";
     link.href = `#${id}`;
     link.textContent = "#";
-    link.setAttribute("aria-label", `Copy the link to ${name}`);
-    link.title = "Copy the link";
+    link.setAttribute("aria-label", t("Copy the link to {name}", { name }));
+    link.title = t("Copy the link");
     copies(link);
     return link;
   };
@@ -101,7 +103,7 @@
       if (!heading.closest(".sg-incident, summary")) heading.append(anchor(heading.id, words(heading)));
     });
     document.querySelectorAll(".sg-page .sg-chart[id] > figcaption").forEach((caption) => {
-      caption.append(anchor(caption.parentElement.id, `the chart ${words(caption)}`));
+      caption.append(anchor(caption.parentElement.id, t("the chart {name}", { name: words(caption) })));
     });
     document.querySelectorAll("a[data-sg-link], a.headerlink").forEach(copies);
   };
@@ -111,17 +113,19 @@
   const note = () => {
     const then = pinned.toLocaleString("en").replaceAll(",", "\u202f");
     const now = last.toLocaleString("en").replaceAll(",", "\u202f");
-    const moved = last > pinned
-      ? `This link was copied at step ${then}; ${growing ? "the run has reached" : "the run ended at"} step ${now}. Step ${then} is marked, and what began later says so.`
-      : `This link was copied at step ${then}; the run goes to step ${now} only, since it was resumed from an earlier one.`;
+    const moved = () => {
+      if (last < pinned) return t("This link was copied at step {then}; the run goes to step {now} only, since it was resumed from an earlier one.", { then, now });
+      if (growing) return t("This link was copied at step {then}; the run has reached step {now}. Step {then} is marked, and what began later says so.", { then, now });
+      return t("This link was copied at step {then}; the run ended at step {now}. Step {then} is marked, and what began later says so.", { then, now });
+    };
     const box = document.createElement("p");
     box.className = "sg-pinned";
-    box.append(`${moved} `);
+    box.append(`${moved()} `);
     const plain = new URL(location.href);
     plain.searchParams.delete("step");
     const link = document.createElement("a");
     link.href = plain.href;
-    link.textContent = "Show it without the mark";
+    link.textContent = t("Show it without the mark");
     box.append(link);
     return box;
   };
@@ -129,7 +133,7 @@
   const later = (card) => {
     const sign = document.createElement("span");
     sign.className = "sg-tag sg-later";
-    sign.textContent = `began after step ${pinned}`;
+    sign.textContent = t("began after step {step}", { step: pinned });
     (card.querySelector(".sg-incident-head") || card).append(" ", sign);
   };
 
@@ -145,7 +149,7 @@
     if (pinned < first || pinned > end || first === end) return;
     const mark = document.createElement("span");
     mark.className = "sg-pin";
-    mark.title = `step ${pinned}: the link was copied here`;
+    mark.title = t("step {step}: the link was copied here", { step: pinned });
     mark.style.left = `${100 * Math.min(1, (pinned + 1 - first) / (end - first))}%`;
     bar.append(mark);
   };

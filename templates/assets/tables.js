@@ -1,9 +1,16 @@
 /* Sorts and filters tables that are complete without it. The state is in the address, so that a view can be linked.
    table[id] + form[data-sg-table=id]: rows carry data-<facet>, several values divided by a line break.
-   th[data-sort=text|num]: cells sort by data-v where they have it, else by their text. */
+   th[data-sort=text|num]: cells sort by data-v where they have it, else by their text; data-key names the column in the
+   address, in whatever language it is shown. */
 (function () {
   "use strict";
-  var collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  var t = window.sitegen.t;
+  var COUNTED = {  /* one, all, some of all */
+    run: [t("1 run"), t("{n} runs"), t("{shown} of {n} runs")],
+    incident: [t("1 incident"), t("{n} incidents"), t("{shown} of {n} incidents")],
+    entry: [t("1 entry"), t("{n} entries"), t("{shown} of {n} entries")],
+  };
+  var collator = new Intl.Collator(document.documentElement.lang || "en", { numeric: true, sensitivity: "base" });
 
   /* The theme wraps tables of guides to scroll inside themselves; keys must reach them. */
   addEventListener("load", function () {
@@ -92,7 +99,9 @@
       });
       var output = form.querySelector("output");
       var one = output.dataset.one;
-      output.textContent = (shown === rows.length ? "" : shown + " of ") + rows.length + " " + one + (rows.length === 1 ? "" : "s");
+      var said = COUNTED[one] || COUNTED.entry;
+      var places = { n: rows.length, shown: shown };
+      output.textContent = t(shown < rows.length ? said[2] : rows.length === 1 ? said[0] : said[1], places);
       form.querySelector("button[type=reset]").hidden = !Array.from(asked.keys()).length;
       return asked;
     }
@@ -107,7 +116,7 @@
     }
 
     function name(column) {
-      return heads[column].textContent.trim().toLowerCase().replace(/[^a-z0-9]+/g, "-");
+      return heads[column].dataset.key || heads[column].textContent.trim().toLowerCase().replace(/[^a-z0-9]+/g, "-");
     }
 
     var asked = new URLSearchParams(location.search);

@@ -36,6 +36,21 @@ def of_code() -> dict[str, str]:
     return found
 
 
+def of_problems() -> set[str]:
+    """Kinds of `Problem` that are made anywhere."""
+    calls = (
+        call
+        for file in PACKAGE.rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Problem" and len(call.args) > 2
+    )
+    return {
+        call.args[2].value
+        for call in calls
+        if isinstance(call.args[2], ast.Constant) and isinstance(call.args[2].value, str)
+    }
+
+
 def _said(tree: ast.AST) -> Iterator[str]:
     names = set()
     for call in ast.walk(tree):

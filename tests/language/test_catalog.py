@@ -10,9 +10,14 @@ import pytest
 from sitegen.language import catalog, choose, known, speaking, spoken, t, titled
 from sitegen.metrics import glossary
 from sitegen.model import PhaseName, Severity, Status
-from tests.language.collected import of_code, of_templates
+from tests.language.collected import of_code, of_problems, of_templates
 
 ZH = catalog("zh")["text"]
+SAMPLE_ROLES = ("best", "worst", "random", "longest")
+TRACE_ROLES = (
+    *("failed", "slowest", "longest", "random", "first step", "last step", "failed call", "slow call"),
+    *("before an incident", "at an incident", "generation", "tool call", "agent", "parser"),
+)
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
@@ -73,3 +78,14 @@ def test_english_is_spoken_unless_another_language_was_chosen() -> None:
 def test_a_language_that_is_not_there_is_refused() -> None:
     with pytest.raises(KeyError):
         choose("fr")
+
+
+@pytest.mark.parametrize("role", [*SAMPLE_ROLES, *TRACE_ROLES])
+def test_what_a_sample_or_trajectory_is_shown_for_is_said_in_chinese(role: str) -> None:
+    assert role in ZH
+
+
+def test_every_kind_of_data_problem_is_said_in_chinese() -> None:
+    kinds = of_problems()
+    assert len(kinds) > 20
+    assert kinds - set(ZH) == set()

@@ -14,12 +14,20 @@ from sitegen.site import folder
 SAID = re.compile(r"""(?<![.\w])t\(\s*(?:[^"()]*\? )?"([^"]+)"(?: : "([^"]+)")?""")
 LISTED = re.compile(r"""\["[^"]*", "([^"]+)"\]""")  # pairs of a key and words, said where they are shown
 ZH = catalog("zh")["script"]
+ASSETS = folder() / "assets"
 
 
 def said(name: str) -> set[str]:
-    source = (folder() / "assets" / name).read_text("utf-8")
+    source = (ASSETS / name).read_text("utf-8")
     found = {text for pair in SAID.findall(source) for text in pair if text}
     return found | (set(LISTED.findall(source)) if "LAYERS = [" in source or "HELP = [" in source else set())
+
+
+OTHERS = sorted(
+    file.relative_to(ASSETS).as_posix()
+    for file in (*ASSETS.glob("*.js"), *ASSETS.glob("compare/*.js"))
+    if said(file.name if file.parent == ASSETS else f"compare/{file.name}")
+)
 
 
 def test_every_text_of_the_charts_is_said_in_chinese() -> None:
@@ -31,11 +39,22 @@ def test_every_text_of_the_charts_is_said_in_chinese() -> None:
     assert {text for text in texts if text not in ZH} == set()
 
 
-@pytest.mark.parametrize("name", ["search.js", "finds.js"])
+@pytest.mark.parametrize("name", OTHERS)
 def test_every_text_of_a_script_is_said_in_chinese(name: str) -> None:
-    texts = said(name)
-    assert texts
-    assert texts - set(ZH) == set()
+    assert said(name) - set(ZH) == set()
+
+
+def test_scripts_that_speak_are_known() -> None:
+    speaking = {
+        "choose.js",
+        "finds.js",
+        "links.js",
+        "search.js",
+        "tables.js",
+        "compare/page.js",
+        "compare/tables.js",
+    }
+    assert speaking <= set(OTHERS)
 
 
 def test_a_place_is_kept() -> None:

@@ -2,10 +2,10 @@
 (() => {
   "use strict";
 
-  const { compare } = window.sitegen;
+  const { compare, t } = window.sitegen;
   const TIMES = 3, STAY = 10, WINDOW = 5, FEWEST = 8;
 
-  const MEANS = `Compared are the steps that both runs logged. The noise of a run is the median change from one of them to the next, times 1.4826 / √2 (the standard deviation, where the noise is normal). Two runs part at the first step from which on the running median of ${WINDOW} of their difference is larger than ${TIMES} × √(noise² + noise²) at ${STAY} shared steps in a row, or at all that are left if at least 3 are. Beside it: the first step at which they did not log the very same number.`;
+  const MEANS = t("Compared are the steps that both runs logged. The noise of a run is the median change from one of them to the next, times 1.4826 / √2 (the standard deviation, where the noise is normal). Two runs part at the first step from which on the running median of {window} of their difference is larger than {times} × √(noise² + noise²) at {stay} shared steps in a row, or at all that are left if at least 3 are. Beside it: the first step at which they did not log the very same number.", { window: WINDOW, times: TIMES, stay: STAY });
 
   const median = (numbers) => {
     const sorted = Float64Array.from(numbers).sort(), middle = (sorted.length - 1) / 2;

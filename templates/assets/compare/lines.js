@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { compare, charts } = window.sitegen;
+  const { compare, charts, t } = window.sitegen;
 
   /* y at x for rising xs; NaN outside of them. */
   const at = (xs, ys, x) => {
@@ -25,14 +25,14 @@
     let along = { key: x, row: (i) => data.steps[i], x: (step) => step };
     if (x !== "step") {
       const i = header.axes.findIndex(([key]) => key === x);
-      if (i < 0) return { word: `logs no ${x === "time" ? "wall time" : x}` };
+      if (i < 0) return { word: { time: t("logs no wall time"), tokens: t("logs no tokens") }[x] || t("logs no epoch") };
       const values = await data.exact(header.metrics.length + i), live = data.steps.slice(0, data.live);
       along = { key: x, row: (row) => values[row], x: (step) => at(live, values, Math.max(live[0], Math.min(live[live.length - 1], step))) };
     }
     let zero = 0;
     if (from) {
       const step = begins(run, from);
-      if (step === null) return { word: `has no phase “${from}”` };
+      if (step === null) return { word: t("has no phase “{phase}”", { phase: from }) };
       zero = along.x(step);
     }
     const row = (i) => along.row(i) - zero;

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { compare, charts } = window.sitegen;
+  const { compare, charts, t } = window.sitegen;
   const { points, scale, layers } = charts;
   const CROWD = 3, NUMBERS = 12; /* runs with a strong band; px between numbers at line ends */
 
@@ -12,12 +12,12 @@
       Object.assign(this, { board, figure, key, small, lines: [], absent: [], cursor: null });
       this.node = document.createElement("div");
       this.node.className = "sg-live";
-      this.node.setAttribute("aria-label", `${board.title(key)}, ${board.runs.length} runs over each other`);
+      this.node.setAttribute("aria-label", t("{title}, {n} runs over each other", { title: board.title(key), n: board.runs.length }));
       if (small) this.node.setAttribute("role", "img");
       else {
         this.node.tabIndex = 0;
         this.node.setAttribute("role", "application");
-        this.node.setAttribute("aria-roledescription", "interactive chart");
+        this.node.setAttribute("aria-roledescription", t("interactive chart"));
       }
       figure.append(this.node);
       if (window.uPlot) this.build();
@@ -61,7 +61,7 @@
       const turn = (this.turn = {});
       await Promise.all(board.runs.map(async (run, place) => {
         const k = run.metrics.get(key);
-        if (k === undefined) return absent.push([run, run.data ? "not logged by this run" : "no curves"]);
+        if (k === undefined) return absent.push([run, run.data ? t("not logged by this run") : t("no curves")]);
         const where = board.places.get(run.id);
         if (where.word) return absent.push([run, where.word]);
         const { header } = run.data;
@@ -87,7 +87,7 @@
       for (const members of groups.values()) {
         const shown = members.filter((one) => !this.board.state.off.has(one.run.id));
         if (shown.length < 2) rest.push(...members);
-        else rest.push({ ...shown[0], live: compare.lines.mean(shown.map((one) => one.live), this.board.t), odd: shown.flatMap((one) => one.odd), seeds: shown.length });
+        else rest.push({ ...shown[0], live: compare.lines.mean(shown.map((one) => one.live), this.board.quantiles), odd: shown.flatMap((one) => one.odd), seeds: shown.length });
       }
       return rest.sort((a, b) => a.place - b.place);
     }
@@ -129,7 +129,7 @@
       const plot = { left: box.left / ratio, top: box.top / ratio, width: box.width / ratio, height: box.height / ratio };
       plot.x = (value) => plot.left + ((value - from) / (to - from)) * plot.width;
       plot.y = (value) => plot.top + (1 - (Math.max(2 * bottom - hi, Math.min(2 * hi - bottom, value)) - bottom) / (hi - bottom)) * plot.height;
-      return Object.assign(plot, { lo, hi, floor: plot.y(lo), font: this.small ? 10 : 12, note: this.y.log ? "log scale" : "" });
+      return Object.assign(plot, { lo, hi, floor: plot.y(lo), font: this.small ? 10 : 12, note: this.y.log ? t("log scale") : "" });
     }
 
     draw() {
@@ -149,7 +149,7 @@
       if (!this.small && words.length) words[words.length - 1] += ` ${this.board.unit}`;
       layers.grid(pen, plot, { colours, y: ys, x: xs.map((at, i) => [at, words[i]]), odd: this.shown.flatMap((line) => line.odd) });
       if (!this.shown.length) {
-        pen.text(this.lines.length ? "every run is switched off" : "no run has this here", plot.left + plot.width / 2, plot.top + plot.height / 2, colours.muted, { align: "center", size: plot.font });
+        pen.text(this.lines.length ? t("every run is switched off") : t("no run has this here"), plot.left + plot.width / 2, plot.top + plot.height / 2, colours.muted, { align: "center", size: plot.font });
         return;
       }
       pen.clip(plot.left, plot.top - 1, plot.width + 1, plot.height + 2, () => this.curves(pen, plot));
@@ -256,10 +256,10 @@
 
     tell(found, best, left) {
       const { board } = this, rows = [...found].sort((a, b) => b.value - a.value);
-      const head = `${board.state.x === "step" && !board.state.from ? `step ${best.step}` : `${scale.human(best.x, 4)} ${board.unit}`}`;
+      const head = `${board.state.x === "step" && !board.state.from ? t("step {step}", { step: best.step }) : `${scale.human(best.x, 4)} ${board.unit}`}`;
       const lines = [head, ...rows.map(({ line, value, half, of, exact, step }) => {
         const word = exact ? String(Number(value.toPrecision(12))) : `≈ ${scale.human(value, 4)}`;
-        return `${line.number}  ${half === null ? word : `${scale.human(value, 4)} ± ${scale.human(half, 2)} (${of} seeds)`}${step === best.step ? "" : `  @ ${step}`}`;
+        return `${line.number}  ${half === null ? word : t("{mean} ± {half} ({n} seeds)", { mean: scale.human(value, 4), half: scale.human(half, 2), n: of })}${step === best.step ? "" : `  @ ${step}`}`;
       })];
       this.tip.replaceChildren(...lines.map((words, i) => {
         const row = document.createElement("div");

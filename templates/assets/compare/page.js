@@ -2,11 +2,11 @@
 (() => {
   "use strict";
 
-  const { compare, charts } = window.sitegen;
+  const { compare, charts, t } = window.sitegen, { WORDS } = window.sitegen.finds;
   const { make, button, choice } = charts;
   const { state: address, runs: known, tables } = compare;
-  const SMOOTH = [["auto", "running median"], ["off", "off: every value"], [0.5, "exp. mean 0.5"], [0.8, "exp. mean 0.8"], [0.9, "exp. mean 0.9"], [0.95, "exp. mean 0.95"], [0.99, "exp. mean 0.99"]];
-  const AXES = [["step", "step", ""], ["time", "wall time (h)", "h"], ["tokens", "tokens", "tokens"], ["epoch", "epoch", "epoch"]];
+  const SMOOTH = [["auto", t("running median")], ["off", t("off: every value")], ...[0.5, 0.8, 0.9, 0.95, 0.99].map((weight) => [weight, t("exp. mean {weight}", { weight })])];
+  const AXES = [["step", t("step"), ""], ["time", t("wall time (h)"), t("h")], ["tokens", t("tokens"), t("tokens")], ["epoch", t("epoch"), t("epoch")]];
   const FIRST = ["score", "val", "rewards", "kl_ref", "entropy", "response_length", "grad_norm"];
   const SMALL = 12;
 
@@ -24,7 +24,7 @@
 
   class Page {
     constructor(root, site) {
-      Object.assign(this, { root, site, state: address.read(), runs: [], metrics: [], t: JSON.parse(root.dataset.sgT) });
+      Object.assign(this, { root, site, state: address.read(), runs: [], metrics: [], quantiles: JSON.parse(root.dataset.sgT) });
       this.home = new URL(root.dataset.sgCompare, location.href);
       this.colours = known.colours();
       this.body = make("div", { className: "sg-compared" });
@@ -46,7 +46,7 @@
       if (!this.metrics.some(({ key }) => key === this.state.metric)) this.state.metric = this.telling();
       await this.placed();
       this.draw();
-      document.title = document.title.replace(/^[^-]*/, `Compare ${this.runs.length} runs `);
+      document.title = document.title.replace(/^[^-]*/, `${t("Compare {n} runs", { n: this.runs.length })} `);
     }
 
     change(runs) {
@@ -87,10 +87,11 @@
     }
 
     async placed() {
-      const { x, from } = this.state, pairs = this.runs.map(async (run) => [run.id, run.data ? await compare.lines.place(run, x, from) : { word: "no curves" }]);
+      const { x, from } = this.state, pairs = this.runs.map(async (run) => [run.id, run.data ? await compare.lines.place(run, x, from) : { word: t("no curves") }]);
       this.places = new Map(await Promise.all(pairs));
       const [, , unit] = AXES.find(([key]) => key === x) || AXES[0];
-      this.unit = `${unit || "steps"}${from ? ` since ${this.phases().find(([name]) => name === from)?.[1] || from}` : ""}`.replace(/^steps$/, "step");
+      const phase = from && (this.phases().find(([name]) => name === from)?.[1] || from);
+      this.unit = phase ? t("{unit} since {phase}", { unit: unit || t("steps"), phase }) : unit || t("step");
     }
 
     phases() {
@@ -111,9 +112,9 @@
       this.smalls = [];
       const parts = [this.chosen(), this.faults()];
       if (this.runs.length) {
-        parts.push(this.part("curves", "Curves", this.chart()), this.part("outcomes", "Outcomes", tables.outcomes(this)));
-        parts.push(this.part("divergence", "Where they part", this.parting()), this.part("settings", "Settings that differ", ...tables.config(this)));
-        parts.push(this.part("incidents", "Incidents", make("div", { className: "sg-boards" }, ...tables.incidents(this))));
+        parts.push(this.part("curves", t("Curves"), this.chart()), this.part("outcomes", t("Outcomes"), tables.outcomes(this)));
+        parts.push(this.part("divergence", t("Where they part"), this.parting()), this.part("settings", t("Settings that differ"), ...tables.config(this)));
+        parts.push(this.part("incidents", t("Incidents"), make("div", { className: "sg-boards" }, ...tables.incidents(this))));
       }
       this.body.replaceChildren(...parts.filter(Boolean));
       if (!this.body.isConnected) this.root.querySelector(".sg-still").replaceWith(this.body);
@@ -131,41 +132,41 @@
 
     faults() {
       const lines = [
-        ...this.lost.map(([id, why]) => [id, why]), ...this.state.beyond.map((id) => [id, `is left out: ${compare.MOST} runs at most`]),
+        ...this.lost.map(([id, why]) => [id, why]), ...this.state.beyond.map((id) => [id, t("is left out: {n} runs at most", { n: compare.MOST })]),
         ...this.runs.filter((run) => run.faults.length).map((run) => [run.title, run.faults.join("; ")]),
       ];
-      const hints = this.runs.length === 0 ? "Choose two runs or more: by their names here, or with the boxes of any table of runs." : this.runs.length === 1 ? "Choose one run more to compare it with." : "";
+      const hints = this.runs.length === 0 ? t("Choose two runs or more: by their names here, or with the boxes of any table of runs.") : this.runs.length === 1 ? t("Choose one run more to compare it with.") : "";
       if (!lines.length && !hints) return null;
       return make("div", { className: "sg-empty sg-faults", role: "status" },
-        ...lines.map(([id, why]) => make("p", {}, make("code", { textContent: id.length > 200 ? `${id.slice(0, 199)}…` : id }), ` ${why}.`)), hints && make("p", { textContent: hints }));
+        ...lines.map(([id, why]) => make("p", {}, make("code", { textContent: id.length > 200 ? `${id.slice(0, 199)}…` : id }), ` ${t("{why}.", { why })}`)), hints && make("p", { textContent: hints }));
     }
 
     /* The runs: each with its line, its number, and buttons that hide it, put it first or take it out. */
     chosen() {
-      const list = make("ol", { className: "sg-chosen", "aria-label": "Runs that are compared" }, ...this.runs.map((run, place) => this.entry(run, place)));
+      const list = make("ol", { className: "sg-chosen", "aria-label": t("Runs that are compared") }, ...this.runs.map((run, place) => this.entry(run, place)));
       return make("div", { className: "sg-who" }, list, this.adding());
     }
 
     entry(run, place) {
       const { colour, dash, number } = this.look(place), off = this.state.off.has(run.id), { told } = run;
-      const toggle = make("button", { type: "button", className: "sg-chip sg-legend", "aria-pressed": String(!off), title: "show or hide its line" });
+      const toggle = make("button", { type: "button", className: "sg-chip sg-legend", "aria-pressed": String(!off), title: t("show or hide its line") });
       toggle.append(stroke(colour, dash));
       const label = make("b", { className: "sg-runno", textContent: String(number) });
       label.style.color = colour;
-      toggle.append(label, " ", make("span", { className: "sg-hidden", textContent: `line of ${run.title}` }));
+      toggle.append(label, " ", make("span", { className: "sg-hidden", textContent: t("line of {title}", { title: run.title }) }));
       toggle.addEventListener("click", () => this.toggle(run.id));
-      const first = button("first", "compare the others with this run", () => this.change([run.id, ...this.runs.filter((one) => one !== run).map((one) => one.id)]), "sg-chip sg-quiet");
-      first.setAttribute("aria-label", `Put ${run.title} first`);
+      const first = button(t("first"), t("compare the others with this run"), () => this.change([run.id, ...this.runs.filter((one) => one !== run).map((one) => one.id)]), "sg-chip sg-quiet");
+      first.setAttribute("aria-label", t("Put {title} first", { title: run.title }));
       first.hidden = place === 0;
-      const away = button("×", "take it out", () => this.change(this.runs.filter((one) => one !== run).map((one) => one.id)), "sg-chip sg-quiet");
-      away.setAttribute("aria-label", `Take ${run.title} out`);
-      const seeds = told && told.seeds ? make("span", { className: "sg-muted sg-small sg-nowrap", textContent: `seed ${told.seeds.seed}, 1 of ${told.seeds.runs.length}` }) : "";
+      const away = button("×", t("take it out"), () => this.change(this.runs.filter((one) => one !== run).map((one) => one.id)), "sg-chip sg-quiet");
+      away.setAttribute("aria-label", t("Take {title} out", { title: run.title }));
+      const seeds = told && told.seeds ? make("span", { className: "sg-muted sg-small sg-nowrap", textContent: t("seed {seed}, 1 of {n}", { seed: told.seeds.seed, n: told.seeds.runs.length }) }) : "";
       return make("li", {}, toggle, make("a", { href: run.href, className: "sg-name", textContent: run.title, title: `${run.title} (${run.id})` }),
-        told ? make("span", { className: `sg-dot sg-dot--${told.status}`, textContent: told.status }) : "", seeds, first, away);
+        told ? make("span", { className: `sg-dot sg-dot--${told.status}`, textContent: WORDS[told.status] || told.status }) : "", seeds, first, away);
     }
 
     adding() {
-      const field = make("input", { type: "search", className: "sg-search", placeholder: "add a run", "aria-label": "Add a run by its name", autocomplete: "off" });
+      const field = make("input", { type: "search", className: "sg-search", placeholder: t("add a run"), "aria-label": t("Add a run by its name"), autocomplete: "off" });
       const list = make("datalist", { id: "sg-all-runs" });
       field.setAttribute("list", list.id);
       field.addEventListener("focus", () => {
@@ -175,14 +176,14 @@
         const wanted = field.value.trim(), lower = wanted.toLowerCase();
         if (!wanted) return;
         const found = this.site.runs.has(wanted) ? wanted : [...this.site.runs].find(([id, { title }]) => id.toLowerCase().includes(lower) || title.toLowerCase().includes(lower))?.[0];
-        if (found && this.runs.some((run) => run.id === found)) this.say(`${found} is here already`);
+        if (found && this.runs.some((run) => run.id === found)) this.say(t("{run} is here already", { run: found }));
         else this.change([...this.state.runs, found || wanted].slice(0, compare.MOST)).then(() => this.root.querySelector(".sg-who input").focus());
       };
       field.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });
       field.addEventListener("input", (event) => { if (event.inputType === "insertReplacementText" || !event.inputType) add(); });
       const full = this.runs.length >= compare.MOST;
       field.disabled = full;
-      return make("p", { className: "sg-adding" }, field, list, button("Add", "", add), make("span", { className: "sg-muted sg-small", textContent: full ? `${compare.MOST} runs at most` : "" }));
+      return make("p", { className: "sg-adding" }, field, list, button(t("Add"), "", add), make("span", { className: "sg-muted sg-small", textContent: full ? t("{n} runs at most", { n: compare.MOST }) : "" }));
     }
 
     chart() {
@@ -191,20 +192,20 @@
       figure.append(this.caption);
       this.grid = make("div", { className: "sg-grid sg-grid--small sg-overlays" });
       this.absent = make("p", { className: "sg-muted sg-small" });
-      const missing = window.uPlot ? "" : make("p", { className: "sg-empty", textContent: "The curves need uPlot, which is not in this installation; the tables below are complete." });
+      const missing = window.uPlot ? "" : make("p", { className: "sg-empty", textContent: t("The curves need uPlot, which is not in this installation; the tables below are complete.") });
       return make("div", {}, this.tools(), missing, figure, this.absent, this.grid);
     }
 
     tools() {
-      const { state } = this, one = ({ key, title, name, runs }) => [key, `${title}${name === title ? "" : ` · ${name}`}${runs < this.runs.length ? ` (${runs} of ${this.runs.length})` : ""}`];
-      const [metricLabel, metric] = choice("metric", "metric", this.metrics.map(one), (key) => this.pick(key));
+      const { state } = this, one = ({ key, title, name, runs }) => [key, `${title}${name === title ? "" : ` · ${name}`}${runs < this.runs.length ? ` ${t("({n} of {all})", { n: runs, all: this.runs.length })}` : ""}`];
+      const [metricLabel, metric] = choice(t("metric"), t("metric"), this.metrics.map(one), (key) => this.pick(key));
       metric.classList.add("sg-choice--wide");
       metric.value = state.metric;
-      const [xLabel, x] = choice("x", "x axis", this.axes().map(([key, words]) => [key, words]), (key) => this.along({ x: key }));
+      const [xLabel, x] = choice("x", t("x axis"), this.axes().map(([key, words]) => [key, words]), (key) => this.along({ x: key }));
       x.value = state.x;
-      const [fromLabel, from] = choice("0 is", "where 0 is", [["", "the start"], ...this.phases().map(([name, word]) => [name, `start of ${word}`])], (name) => this.along({ from: name }));
+      const [fromLabel, from] = choice(t("0 is"), t("where 0 is"), [["", t("the start")], ...this.phases().map(([name, word]) => [name, t("start of {phase}", { phase: word })])], (name) => this.along({ from: name }));
       from.value = state.from;
-      const [smoothLabel, smooth] = choice("smoothing", "smoothing", SMOOTH, (value) => this.set({ smooth: Number(value) ? Number(value) : value }));
+      const [smoothLabel, smooth] = choice(t("smoothing"), t("smoothing"), SMOOTH, (value) => this.set({ smooth: Number(value) ? Number(value) : value }));
       smooth.value = String(state.smooth);
       const flip = (words, title, key) => {
         const node = button(words, title, () => {
@@ -212,15 +213,16 @@
           this.set({ [key]: !this.state[key] });
         });
         node.setAttribute("aria-pressed", String(state[key]));
+        node.dataset.sgFlip = key;
         return node;
       };
-      const row = make("div", { className: "sg-tools", role: "group", "aria-label": "How the curves are drawn" }, metricLabel, xLabel, fromLabel, smoothLabel,
-        flip("log y", "logarithmic scale", "log"), flip("full y range", "also what lies far from the rest", "full"), flip("incidents", "onsets of incidents", "marks"));
-      if (this.runs.some((run) => run.group)) row.append(flip("mean of seeds", "runs that differ in the seed as one line: their mean with its 95 % confidence interval", "seeds"));
-      this.zoomed = button("", "back to everything (Esc)", () => this.zoom(null));
+      const row = make("div", { className: "sg-tools", role: "group", "aria-label": t("How the curves are drawn") }, metricLabel, xLabel, fromLabel, smoothLabel,
+        flip(t("log y"), t("logarithmic scale"), "log"), flip(t("full y range"), t("also what lies far from the rest"), "full"), flip(t("incidents"), t("onsets of incidents"), "marks"));
+      if (this.runs.some((run) => run.group)) row.append(flip(t("mean of seeds"), t("runs that differ in the seed as one line: their mean with its 95 % confidence interval"), "seeds"));
+      this.zoomed = button("", t("back to everything (Esc)"), () => this.zoom(null));
       row.append(this.zoomed, make("span", { className: "sg-layers" },
-        button("PNG", "save what is seen as PNG", () => compare.save.png(this)), button("SVG", "save what is seen as SVG", () => compare.save.svg(this)),
-        button("CSV", "save every value of this metric as CSV", () => compare.save.csv(this)), button("Copy link", "the address of exactly this view", () => this.copy())));
+        button("PNG", t("save what is seen as PNG"), () => compare.save.png(this)), button("SVG", t("save what is seen as SVG"), () => compare.save.svg(this)),
+        button("CSV", t("save every value of this metric as CSV"), () => compare.save.csv(this)), button(t("Copy link"), t("the address of exactly this view"), () => this.copy())));
       return row;
     }
 
@@ -236,7 +238,7 @@
     }
 
     small({ key, title }) {
-      const pick = button(title, `show ${title} large`, () => this.pick(key), "sg-pick-metric");
+      const pick = button(title, t("show {title} large", { title }), () => this.pick(key), "sg-pick-metric");
       const figure = make("figure", { className: "sg-chart" }, make("figcaption", {}, pick));
       this.grid.append(figure);
       const made = new compare.Overlay(this, figure, key, true);
@@ -260,7 +262,7 @@
 
     refresh() {
       const metric = this.metrics.find((one) => one.key === this.state.metric);
-      this.caption.replaceChildren(make("b", { textContent: metric ? metric.title : "no metric" }), metric ? make("code", { textContent: metric.name }) : "", make("span", { textContent: metric ? metric.unit : "" }));
+      this.caption.replaceChildren(make("b", { textContent: metric ? metric.title : t("no metric") }), metric ? make("code", { textContent: metric.name }) : "", make("span", { textContent: metric ? metric.unit : "" }));
       this.absent.textContent = this.large.absent.map(([run, why]) => `${this.runs.indexOf(run) + 1} ${run.title}: ${why}`).join(" · ");
       this.zoomed.hidden = !this.state.zoom;
       if (this.state.zoom) this.zoomed.textContent = `${this.state.zoom.map((one) => charts.scale.human(one, 4)).join(" – ")} ×`;
@@ -279,14 +281,14 @@
       this.state.metric = key;
       this.root.querySelector(".sg-choice--wide").value = key;
       await this.reload();
-      this.say(`${this.title(key)} of ${this.large.shown.length} runs`);
+      this.say(t("{title} of {n} runs", { title: this.title(key), n: this.large.shown.length }));
     }
 
     async along(part) {
       Object.assign(this.state, part, { zoom: null });
       await this.placed();
       await Promise.all([this.reload(), ...this.smalls.map((one) => one.load())]);
-      this.say(`x axis: ${this.unit}`);
+      this.say(t("x axis: {axis}", { axis: this.unit }));
     }
 
     async set(part) {
@@ -311,9 +313,9 @@
     async copy() {
       try {
         await navigator.clipboard.writeText(location.href);
-        this.say("The link is copied");
+        this.say(t("The link is copied"));
       } catch {
-        this.say("The address of this page is the link");
+        this.say(t("The address of this page is the link"));
       }
     }
 
@@ -325,14 +327,14 @@
       const acts = {
         ArrowRight: () => move(1), ArrowLeft: () => move(-1), "+": () => this.zoom([cursor - width / 4, cursor + width / 4]),
         "=": () => this.zoom([cursor - width / 4, cursor + width / 4]), "-": () => this.zoom(width >= large.whole[1] - large.whole[0] ? null : [cursor - width, cursor + width]),
-        0: () => this.zoom(null), Escape: () => state.zoom && this.zoom(null), l: () => this.press("log y"), f: () => this.press("full y range"),
+        0: () => this.zoom(null), Escape: () => state.zoom && this.zoom(null), l: () => this.press("log"), f: () => this.press("full"),
       };
       if (!acts[event.key]) return;
       event.preventDefault();
       acts[event.key]();
     }
 
-    press(words) { [...this.body.querySelectorAll(".sg-tools .sg-chip")].find((one) => one.textContent === words).click(); }
+    press(key) { this.body.querySelector(`.sg-tools [data-sg-flip="${key}"]`).click(); }
 
     /* The x of the value `by` places further in the line that has most of them. */
     next(x, by) {

@@ -2,12 +2,12 @@
 (() => {
   "use strict";
 
-  const { compare, charts } = window.sitegen;
+  const { compare, charts, t } = window.sitegen;
   const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]], COLOURS = 7;
 
   const json = async (url) => {
     const answer = await fetch(url);
-    if (!answer.ok) throw new Error(`${answer.status} for ${new URL(url).pathname}`);
+    if (!answer.ok) throw new Error(t("{status} for {path}", { status: answer.status, path: new URL(url).pathname }));
     return answer.json();
   };
 
@@ -27,7 +27,7 @@
       const id = site.runs.has(one) ? one : site.aliases.get(one);
       if (id !== undefined && site.runs.has(id)) {
         if (!ids.includes(id)) ids.push(id);
-      } else lost.push([one, site.removed.has(one) ? `was removed ${site.removed.get(one)}` : "is no run of this site"]);
+      } else lost.push([one, site.removed.has(one) ? t("was removed {when}", { when: site.removed.get(one) }) : t("is no run of this site")]);
     }
     return { ids, lost };
   };
@@ -41,12 +41,12 @@
   const bring = async (id, site, root) => {
     const { title, drawn } = site.runs.get(id);
     const run = { id, title, href: new URL(`runs/${id}/`, root).href, data: null, told: null, faults: [] };
-    const fault = (what) => (error) => { run.faults.push(`${what}: ${error.message}`); };
+    const fault = (what) => (error) => { run.faults.push(t("{what}: {why}", { what, why: error.message })); };
     await Promise.all([
-      json(new URL(`api/v1/runs/${id}.json`, root)).then((told) => { [run.told] = told.runs; }).catch(fault("its facts did not arrive")),
-      drawn && charts.read(new URL(`runs/${id}/data/charts.bin`, root)).then((data) => { run.data = data; }).catch(fault("its charts did not arrive")),
+      json(new URL(`api/v1/runs/${id}.json`, root)).then((told) => { [run.told] = told.runs; }).catch(fault(t("its facts did not arrive"))),
+      drawn && charts.read(new URL(`runs/${id}/data/charts.bin`, root)).then((data) => { run.data = data; }).catch(fault(t("its charts did not arrive"))),
     ]);
-    if (!drawn) run.faults.push("it has no curves: fewer than two steps were logged");
+    if (!drawn) run.faults.push(t("it has no curves: fewer than two steps were logged"));
     const metrics = run.data ? run.data.header.metrics : [];
     run.metrics = new Map(metrics.map((metric, k) => [metric.key || metric.name, k]));
     return run;

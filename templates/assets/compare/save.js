@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { compare, charts } = window.sitegen;
+  const { compare, charts, t } = window.sitegen;
   const HEAD = 26, ROW = 16, SHARP = 2;
 
   const named = (board, ending) => `compare.${board.state.metric.replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 80) || "metric"}.${ending}`;
@@ -18,7 +18,7 @@
     large.shown.forEach((line, i) => {
       const at = foot + i * ROW;
       pen.stroke([[[12, at - 4], [40, at - 4]]], line.colour, { width: 2, dash: line.dash });
-      pen.text(`${line.number}  ${clip(line.run.title, Math.floor(width / 8))}${line.seeds ? `  (mean of ${line.seeds} seeds, 95 % interval)` : ""}`, 46, at, colours.text, { size: 11 });
+      pen.text(`${line.number}  ${clip(line.run.title, Math.floor(width / 8))}${line.seeds ? `  ${t("(mean of {n} seeds, 95 % interval)", { n: line.seeds })}` : ""}`, 46, at, colours.text, { size: 11 });
     });
   };
 
