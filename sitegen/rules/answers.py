@@ -54,35 +54,42 @@ def ask(store: Store, rule: Definition, params: Mapping[str, object]) -> pa.Tabl
 def evaluated(table: pa.Table) -> dict[str, int]:
     """Rows of each run whose condition was true or false; runs without a row are left out."""
     runs, names = _runs(table)
+    rows = np.bincount(runs, minlength=len(names))
     known = np.bincount(runs, np.asarray(pc.is_valid(table["hit"])), len(names))
-    return {name: int(count) for name, count in zip(names, known, strict=True)}
+    return {name: int(known[at]) for at, name in enumerate(names) if rows[at]}
 
 
 def series(rule: Definition, table: pa.Table) -> Iterator[Answer]:
     """The answer in series, by run and name. Runs without a hit are left out before anything is sorted."""
     runs, names = _runs(table)
     hits = np.bincount(runs, np.asarray(pc.fill_null(table["hit"].cast(pa.bool_()), False)), len(names))
-    ordered = _ordered(rule, table.filter(pa.array(hits[runs] > 0)))
-    if not len(ordered):
+    sick = ordered(rule, table.filter(pa.array(hits[runs] > 0)))
+    if not len(sick):
         return
-    found = np.asarray(ordered["run"].to_pylist(), dtype=object)
-    sets = np.asarray(ordered["name"].to_pylist(), dtype=object) if rule.relation == "evals" else None
+    found = np.asarray(sick["run"].to_pylist(), dtype=object)
+    sets = np.asarray(sick["name"].to_pylist(), dtype=object) if rule.relation == "evals" else None
     change = found[1:] != found[:-1]
     if sets is not None:
         change |= sets[1:] != sets[:-1]
-    columns = _Columns(rule, ordered)
+    columns = _Columns(rule, sick)
     for first, end in pairwise([0, *(np.flatnonzero(change) + 1).tolist(), len(found)]):
         yield columns.answer(str(found[first]), str(sets[first]) if sets is not None else None, first, end)
 
 
 def _runs(table: pa.Table) -> tuple[Ints, list[str]]:
     """Number of the run of each row, and the runs by number."""
-    words = table["run"].combine_chunks().dictionary_encode()
+    words = _numbered(table["run"])
     return np.asarray(words.indices, np.int64), words.dictionary.to_pylist()
 
 
-def _ordered(rule: Definition, table: pa.Table) -> pa.Table:
-    """Rows by run, data set and own index. Numbers sort many times faster than texts."""
+def _numbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """The different texts of a column, and which of them each row has. Relations number their runs already."""
+    whole = column.combine_chunks()
+    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+
+
+def ordered(rule: Definition, table: pa.Table) -> pa.Table:
+    """Rows by run, data set and own index: numbers sort many times faster than texts."""
     if rule.relation == "evals" and "name" not in table.column_names:
         table = table.append_column("name", pa.array([""] * len(table)))
     texts = ["run", "name"] if rule.relation == "evals" else ["run"]
@@ -96,7 +103,7 @@ def _ordered(rule: Definition, table: pa.Table) -> pa.Table:
 
 def _ranks(column: pa.ChunkedArray) -> Ints:
     """Place of each text among the different texts of the column."""
-    words = column.combine_chunks().dictionary_encode()
+    words = _numbered(column)
     place = np.argsort(np.argsort(np.asarray(words.dictionary.to_pylist(), dtype=object)))
     return np.asarray(place[np.asarray(words.indices)], np.int64)
 

@@ -227,7 +227,7 @@ class _Batch:
         return (run.id, rule.code, n, first, last, incident.first, incident.last, grade, incident.open)
 
     def _phases_of(self, rule: Definition, table: pa.Table) -> None:
-        table = table.sort_by([("run", "ascending"), ("row", "ascending")])
+        table = answers.ordered(rule, table)
         listed = {name: table[name].to_pylist() for name in ("run", "row", "step", "phase")}
         by_run: dict[str, list[int]] = {}
         for place, run in enumerate(listed["run"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
 import pyarrow as pa
@@ -62,8 +62,13 @@ def macros(connection: Connection) -> None:
     run_script(connection, "macros")
 
 
-def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
-    """Make steps, evals and events out of a frame. Table `runs` must be there."""
+def build(
+    connection: Connection, frame: Frame, lines: pa.Table, columns: Collection[str] | None = None
+) -> None:
+    """Make steps, with no more than `columns` where they are given, evals and events out of a frame.
+
+    Table `runs` must be there.
+    """
     connection.register("raw", frame.raw)  # read once: no need for a copy
     put(connection, "validations", frame.validations)
     put(connection, "non_finite", _with_keys(frame.non_finite))
@@ -71,6 +76,8 @@ def build(connection: Connection, frame: Frame, lines: pa.Table) -> None:
     for name in ("steps", "evals", "events"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     _number_runs(connection, frame)
+    listed = "NULL" if columns is None else f"[{', '.join(map(text, sorted(columns)))}]"
+    connection.execute(f"SET VARIABLE wanted = {listed}")
     run_script(connection, "relations")
     connection.unregister("raw")
     for name in ("non_finite", "log_lines"):

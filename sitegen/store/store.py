@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from types import TracebackType
@@ -187,7 +187,7 @@ class Store:
 
     def _run_shut(self, cursor: Connection, sql: str, params: Mapping[str, object]) -> pa.Table:
         try:
-            return _named(arrow_within(cursor, sql, params, self.seconds))
+            return arrow_within(cursor, sql, params, self.seconds)
         except duckdb.OutOfMemoryException as error:
             raise RefusedError(1, str(self._too_large(error))) from None
         except duckdb.Error as error:
@@ -237,11 +237,13 @@ class Store:
             "its log into runs of their own."
         )
 
-    def _fill(self, connection: Connection, runs: Sequence[str]) -> None:
+    def _fill(
+        self, connection: Connection, runs: Sequence[str], columns: Collection[str] | None = None
+    ) -> None:
         keys = relations.keys_for(self._columns)
         frame = self._frame or gather(self._archive, runs, keys)
         lines = {run: self.lines(run) for run in runs}
-        relations.build(connection, frame, facts.log_lines(lines))
+        relations.build(connection, frame, facts.log_lines(lines), columns)
 
     def _fill_in_portions(self, parts: Sequence[Sequence[str]]) -> None:
         """Of many runs, keep the columns that were asked for; all of them would not fit in memory."""
@@ -260,7 +262,7 @@ class Store:
         with shut(threads=1) as scratch:
             relations.macros(scratch)
             put(scratch, "runs", facts.runs([self._fact(run) for run in part]))
-            self._fill(scratch, part)
+            self._fill(scratch, part, kept["steps"])
             listed = {name: ", ".join(map(identifier, sorted(columns))) for name, columns in kept.items()}
             return {name: arrow(scratch, f"SELECT {listed[name]} FROM {name}") for name in sorted(OF_ROWS)}  # noqa: S608
 
@@ -273,14 +275,3 @@ class Store:
         if self._lines is None:
             self._lines = {run: self._archive.log_lines(run) for run in self.runs}
         return self._lines
-
-
-def _named(rows: pa.Table) -> pa.Table:
-    """`rows` with runs by name: whoever asks need not know that tables number them."""
-    schema = pa.schema(
-        [
-            pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type)
-            for one in rows.schema
-        ]
-    )
-    return rows if schema.equals(rows.schema) else rows.cast(schema)

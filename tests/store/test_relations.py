@@ -368,6 +368,19 @@ def test_many_runs_are_made_in_portions_and_say_the_same(
         assert [store.select(sql) for sql in questions] == once
 
 
+def test_of_many_runs_nothing_is_made_that_nobody_asks_for(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        shelf.add(name, {"critic/score/mean": [0.1, 0.2], "actor/entropy": [0.5, 0.4]})
+    monkeypatch.setattr("sitegen.store.portion.RUNS", 2)
+    with Store(shelf) as store:
+        store.prepare({"score10"})
+        made = set(store.table("SELECT * FROM steps").column_names)
+    assert "score10" in made
+    assert not made & {"score20", "score_sd", "entropy", "entropy_start", "speed"}
+
+
 def test_portions_hold_so_many_runs_and_rows(shelf: Written, monkeypatch: pytest.MonkeyPatch) -> None:
     for run, length in (("a", 30), ("b", 30), ("c", 500), ("d", 30), ("e", 30), ("f", 30)):
         shelf.add(run, {"critic/score/mean": np.zeros(length)})
