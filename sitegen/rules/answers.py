@@ -83,7 +83,7 @@ def _runs(table: pa.Table) -> tuple[Ints, list[str]]:
 
 
 def _numbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """The different texts of a column, and which of them each row has. Relations number their runs already."""
+    """The different texts of a column, and which each row has: relations number their runs already."""
     whole = column.combine_chunks()
     return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
 
