@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,24 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean "…"?` for the closest known word, or nothing."""
     close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return f'; did you mean "{close[0]}"?' if close else ""
+
+
+#: Key of the settings -> (whether a value will do, what is expected).
+Keys = Mapping[str, tuple[Callable[[Any], bool], str]]
+
+
+def settings_faults(card: Card, keys: Keys, required: Iterable[str]) -> Iterator[Fault]:
+    """Settings of `card` that are not among `keys` or hold what they may not, and those that are missing."""
+    settings = card.settings
+    for key, value in settings.values.items():
+        line = settings.line_of(key)
+        if key not in keys:
+            yield card.fault(line, f'unknown key "{key}"{nearest(key, keys)}')
+        elif not keys[key][0](value):
+            yield card.fault(line, f"{key} must be {keys[key][1]}, not {value!r}")
+    for key in required:
+        if key not in settings.values:
+            yield card.fault(settings.line, f'no "{key}": {keys[key][1]}')
 
 
 def read(path: Path, kind: str, shown: str | None = None) -> tuple[Card | None, tuple[Fault, ...]]:

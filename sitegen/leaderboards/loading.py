@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ def _is_params(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(one, plain) for one in value.values())
 
 
-#: key -> (check, what is expected)
-KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+KEYS: cards.Keys = {
     "unit": (lambda value: isinstance(value, str), 'a unit such as "h", or ""'),
     "better": (lambda value: value in ("up", "down"), '"up" or "down"'),
     "group_by": (_is_word, "a column of the SELECT"),
@@ -57,26 +56,13 @@ def catalog(folders: Sequence[Path]) -> tuple[Board, ...]:
 
 def define(card: Card, faults: Iterable[Fault] = ()) -> tuple[Board | None, tuple[Fault, ...]]:
     """Understand a card that was taken apart; `faults` are those found before."""
-    wrong = [*faults, *_settings_faults(card), *_section_faults(card)]
+    wrong = [*faults, *cards.settings_faults(card, KEYS, REQUIRED), *_section_faults(card)]
     params = card.settings.values.get("params", {})
     answers = verify(card.sql, params if _is_params(params) else {})
     wrong += [card.fault(card.sql_line + one.line - 1, one.message) for one in answers.refusals]
     if not wrong:
         wrong += _answer_faults(card, answers)
     return (None if wrong else _board(card, answers)), tuple(wrong)
-
-
-def _settings_faults(card: Card) -> Iterator[Fault]:
-    settings = card.settings
-    for key, value in settings.values.items():
-        line = settings.line_of(key)
-        if key not in KEYS:
-            yield card.fault(line, f'unknown key "{key}"{nearest(key, KEYS)}')
-        elif not KEYS[key][0](value):
-            yield card.fault(line, f"{key} must be {KEYS[key][1]}, not {value!r}")
-    for key in REQUIRED:
-        if key not in settings.values:
-            yield card.fault(settings.line, f'no "{key}": {KEYS[key][1]}')
 
 
 def _section_faults(card: Card) -> Iterator[Fault]:

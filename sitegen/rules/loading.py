@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,6 @@ SECTIONS = ("Why it matters", "Likely causes", "What to do", "What else looks li
 RELATIONS = ("steps", "evals", "events")
 
 CODE = re.compile(r"[A-Z]{2,5}-\d{2}")
-
-Check = Callable[[Any], bool]
 
 
 def _is_text(value: Any) -> bool:
@@ -53,8 +51,7 @@ def _is_params(value: Any) -> bool:
     )
 
 
-#: key -> (check, what is expected)
-KEYS: Mapping[str, tuple[Check, str]] = {
+KEYS: cards.Keys = {
     "code": (lambda value: bool(CODE.fullmatch(str(value))), 'a code such as "KL-05"'),
     "kind": (lambda value: value in ("incident", "phase"), '"incident" or "phase"'),
     "severity": (
@@ -125,15 +122,7 @@ def _lines_of(table: Table) -> set[int]:
 
 def _settings_faults(card: Card) -> Iterator[Fault]:
     settings = card.settings
-    for key, value in settings.values.items():
-        line = settings.line_of(key)
-        if key not in KEYS:
-            yield card.fault(line, f'unknown key "{key}"{nearest(key, KEYS)}')
-        elif not KEYS[key][0](value):
-            yield card.fault(line, f"{key} must be {KEYS[key][1]}, not {value!r}")
-    for key in REQUIRED:
-        if key not in settings.values:
-            yield card.fault(settings.line, f'no "{key}": {KEYS[key][1]}')
+    yield from cards.settings_faults(card, KEYS, REQUIRED)
     code = str(settings.values.get("code", ""))
     if code and not card.slug.startswith(code):
         yield card.fault(settings.line_of("code"), f"file name must begin with {code}")
