@@ -100,10 +100,11 @@ def hand_back(
 ) -> None:
     """Give the validation that a resumed log begins with to the attempt it resumed from, in `number`.
 
-    It measures the weights of the checkpoint; in a row of its own it would rewrite a step trained before.
+    It measures the weights of the checkpoint; in a row of its own it would rewrite a step trained before. A
+    tracker's new file does not say that it resumed, but a training that begins validates at step 0.
     """
     for s, each in enumerate(splits):
-        groups = _groups(each.segment) if "resume" in each.reasons else []
+        groups = _groups(each.segment) if len(each.segment) else []
         for where, reason in zip(groups, each.reasons, strict=False):
             first, own = int(where[0]), int(number[s][where[-1]])
             step = int(staged[s].records.steps[first])
@@ -111,7 +112,7 @@ def hand_back(
             alone = len(where) == 1 or number[s][first] != own
             if (
                 before
-                and reason == "resume"
+                and (reason == "resume" or (reason == "start" and step > 0))
                 and not alone
                 and only_validates(names_of(staged[s], spool)(first))
             ):

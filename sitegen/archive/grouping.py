@@ -154,6 +154,8 @@ def _belongs(part: Sequence[Found], other: Sequence[Found], relate: Relate) -> b
 
 def root_name(files: Sequence[Found]) -> str:
     """Path that names a run of files directly in RUNS; "" where none of them says more than RUNS does."""
+    if all(each.part for each in files):  # attempts of one run of a database, which may hold others one day
+        return files[0].path
     stems = {stem(each.name) for each in files}
     if stems == {EVENTS}:
         return ""

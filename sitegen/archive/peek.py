@@ -12,6 +12,7 @@ import numpy as np
 from sitegen.archive import requeue
 from sitegen.archive.agree import same
 from sitegen.archive.requeue import NONE, Job
+from sitegen.archive.segments import only_validates
 from sitegen.ingest import Format
 from sitegen.ingest.source import Source
 from sitegen.model import Rows
@@ -36,7 +37,7 @@ class Peek:
 
     format: str
     steps: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
-    first: int | None = None
+    first: int | None = None  # step that was trained first
     names: tuple[str | None, str | None] = (None, None)  # trainer.project_name, trainer.experiment_name
     traced: bool = False  # it holds traces: there are no rows to compare
     job: Job = NONE
@@ -64,6 +65,8 @@ def peek(source: Source, form: Format) -> Peek:
                 break
     except Exception:  # noqa: S110 - any fault shows up when the source is read in full
         pass
+    if first and steps.get(first) and only_validates(frozenset(steps[first])):
+        first += 1  # it resumed from the checkpoint that it validates; what begins validates at step 0
     names = (project, experiment or (called if traced else None))
     return Peek(form.NAME, steps, first, names, traced, requeue.job(source, config))
 

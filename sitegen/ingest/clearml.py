@@ -10,6 +10,7 @@ import json
 import lzma
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -91,6 +92,7 @@ class _Session:
     zeros: int = 0
     readings: int = 0
     plots: int = 0
+    others: Counter[str] = field(default_factory=Counter)  # events of kinds that hold no values
     problems: list[Problem] = field(default_factory=list)
 
     @classmethod
@@ -156,8 +158,12 @@ class _Session:
         for line, event in self._events(faults):
             kind, step, value = event.get("type"), jsonl.whole(event.get("iter")), event.get("value")
             name = f"{event.get('metric')}/{event.get('variant')}"
-            if kind != "training_stats_scalar":
-                self.plots += kind == "plot"
+            if kind == "plot":
+                self.plots += 1
+            elif kind != "training_stats_scalar":
+                self.others[str(kind)[:40]] += 1
+            elif missing := [key for key in ("metric", "variant", "value") if key not in event]:
+                faults.bad(line, f"an event lacks its {missing[0]}")
             elif name.startswith(_MONITOR):
                 self.readings += 1
             elif step is None:
@@ -218,6 +224,9 @@ class _Session:
         if self.readings:
             what = f"{self.readings} readings of the machine (:monitor:…) belong to no step and were left out"
             yield Problem(path, None, "left-out", what)
+        if self.others:
+            kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(self.others.items())[:5])
+            yield Problem(path, None, "unsupported", f"events that are no values were not read: {kinds}")
         if self.plots:
             yield Problem(
                 path,

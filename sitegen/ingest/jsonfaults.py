@@ -55,6 +55,9 @@ class Faults:
             return True
         if len(self.names) < MAX_NAMES:
             self.names.add(name)
+            if "\ufffd" in name:
+                what = f"the metric name {name[:80]} holds bytes that are no text"
+                self._add(Problem(self.path, None, "damaged", what, "Copy the file again if you can."))
             return True
         if len(self.refused) < MAX_NAMES:
             self.refused.add(name)

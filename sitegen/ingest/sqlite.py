@@ -39,9 +39,12 @@ def opened(source: Source) -> Iterator[sqlite3.Connection]:
     ):
         connection.text_factory = _text
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA cache_size = -16384")  # 16 MB; sorting puts what is beyond into a file
-        yield connection
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cache_size = -16384")  # 16 MB; sorting puts what is beyond into a file
+            yield connection
+        except UnicodeDecodeError as error:  # of SQLite's own message, which quotes a damaged schema
+            raise sqlite3.DatabaseError(_text(error.object)) from error
 
 
 def _text(raw: bytes) -> str:

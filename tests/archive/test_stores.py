@@ -57,6 +57,21 @@ def test_runs_of_one_name_that_go_on_from_each_other_are_attempts_of_one_run(mad
     assert run.steps == 30
 
 
+def test_a_validation_of_the_checkpoint_belongs_to_the_step_that_was_resumed(made: Made) -> None:
+    """Even where that is step 1: a training that begins validates at step 0."""
+    checked = (1, {"val-core/gsm8k/acc/mean@1": 0.5})
+    database(
+        made.runs / "mlruns.db",
+        Kept("r1", "base", [(0, {"val-core/gsm8k/acc/mean@1": 0.25}), *curve(1, 3)]),
+        Kept("r2", "base", [checked, *curve(2, 4, shift=0.4)], start=START + 900_000),
+    ).close()
+    assert made.ids() == ["math-base"]
+    assert [(s.first, s.last) for s in made.run().segments] == [(0, 3), (2, 4)]
+    score = made.archive.series("math-base", ["critic/score/mean"])["critic/score/mean"]
+    assert score.steps[score.live].tolist() == [0, 1, 2, 3, 4]
+    assert score.values[score.live][1] == curve(1, 1)[0][1]["critic/score/mean"]
+
+
 def test_names_that_mlflow_changed_are_those_of_the_console_log_beside_it(made: Made) -> None:
     logged = [(step, {**row, "val-core/a+b|c/acc": step * 0.3}) for step, row in curve(1, 6)]
     changed = [

@@ -129,6 +129,16 @@ def test_foreign_events_and_tasks_are_told(tmp_path: Path) -> None:
     assert sorted(reading.kinds) == ["malformed", "malformed", "not-a-number"]
 
 
+def test_a_value_that_lost_its_name_or_kind_is_told(tmp_path: Path) -> None:
+    nameless = {key: value for key, value in scalar(2, "a/b", 2.0).items() if key != "variant"}
+    reading = found(in_folder(tmp_path, files([scalar(1, "a/b", 1.0), nameless, {"type": "log"}])))
+    assert reading.rows == [(1, {"a/b": 1.0})]
+    assert [(each.kind, each.message) for each in reading.problems] == [
+        ("malformed", "the line is no step record: an event lacks its variant"),
+        ("unsupported", "events that are no values were not read: log (1)"),
+    ]
+
+
 @pytest.mark.parametrize("cut", [30, 200, 400])
 def test_a_torn_zip_is_a_problem(tmp_path: Path, cut: int) -> None:
     whole = zipped(tmp_path, files(*SOME))

@@ -266,3 +266,9 @@ def test_the_real_file_is_read_value_for_value(corpus: Path) -> None:
         assert found == finite
     nulls = {(i, name) for i, each in enumerate(expected) for name, v in each["data"].items() if v is None}
     assert {(n.row, n.name) for n in batch.rows.non_finite} == nulls
+
+
+def test_a_name_with_bytes_that_are_no_text_is_told(tmp_path: Path) -> None:
+    read = Read(b'{"step":1,"data":{"critic/re\xf7ards":0.5,"a":1.5}}\n', tmp_path)
+    assert read.rows == [(1, 1, {"critic/re\ufffdards": 0.5, "a": 1.5})]
+    assert [each.kind for each in read.problems] == ["damaged"]

@@ -278,6 +278,16 @@ def test_flipped_bytes_never_raise(tmp_path: Path, large: bytes) -> None:
         assert wrong <= 4 or reading.problems
 
 
+def test_damage_that_sqlite_itself_quotes_in_broken_text_is_a_problem(tmp_path: Path) -> None:
+    database(tmp_path / "db", Kept("r1", records=steps(3))).close()
+    data = (tmp_path / "db").read_bytes()
+    assert b"sqlite_autoindex_params_1" in data
+    (tmp_path / "db").write_bytes(data.replace(b"sqlite_autoindex_params_1", b"sqlite_au\xf4oindex_params_1"))
+    reading = found(tmp_path / "db", "r1")
+    assert reading.kinds == ["damaged"] and "orphan index" in reading.problems[0].message
+    assert mlflow_db.parts(source(tmp_path / "db", "")) == ()
+
+
 def test_the_damage_names_what_precedes_it(tmp_path: Path, large: bytes) -> None:
     page = 4096
     at = len(large) // page // 2 * page

@@ -116,16 +116,22 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
     def write(backend: str) -> Path:
         if backend not in done:
-            folder = done[backend] = home / backend
-            (folder / "home").mkdir(parents=True)
-            said = {"project": "crosscheck", "experiment": "grpo-7b", "config": CONFIG}
-            stdin = json.dumps({**said, "records": RECORDS, "samples": SAMPLES})
-            printed = environment.run(script, backend, stdin=stdin, cwd=folder, HOME=str(folder / "home"))
-            (folder / "stdout.log").write_text(printed)
-            shutil.rmtree(folder / "home")
+            done[backend] = logged(script, home / backend, backend, RECORDS, SAMPLES)
         return done[backend]
 
     return write
+
+
+def logged(script: Path, folder: Path, backend: str, records: object, samples: Mapping[str, object]) -> Path:
+    """What one process logs, in a folder that may hold what one before it logged."""
+    (folder / "home").mkdir(parents=True)
+    said = {"project": "crosscheck", "experiment": "grpo-7b", "config": CONFIG}
+    stdin = json.dumps({**said, "records": records, "samples": samples})
+    printed = environment.run(script, backend, stdin=stdin, cwd=folder, HOME=str(folder / "home"))
+    with (folder / "stdout.log").open("a") as stream:
+        stream.write(printed)
+    shutil.rmtree(folder / "home")
+    return folder
 
 
 def read(folder: Path, form: str) -> Reading:
@@ -191,3 +197,21 @@ def test_all_backends_together_are_one_run_and_each_sample_counts_once(
     assert series.steps[live].tolist() == [1, 2, 3, 4]
     assert series.values[live].tolist() == [0.1, 7.5, 8.5, 9.25]
     assert {each.name for each in run.summary} == {name for _, row in RECORDS for name in row}
+
+
+def test_two_processes_of_one_training_are_two_segments_in_every_backend(tmp_path: Path) -> None:
+    """The second resumes from the checkpoint of step 1, which it validates, and goes on with step 2."""
+    script = Path(shutil.copy(SCRIPT, tmp_path))
+    checked = (1, {"val-core/openai/gsm8k/acc/mean@4": "0.5"})
+    for records in (RECORDS[:4], [checked, *RECORDS[4:]]):
+        for backend in BACKENDS:
+            logged(script, tmp_path / "runs/a" / backend.name, backend.name, records, {})
+    archive.update(tmp_path / "runs", tmp_path / "home")
+    made = archive.Archive(tmp_path / "home")
+    assert made.runs() == ("a",)
+    assert [(each.first, each.last) for each in made.run("a").segments] == [(0, 3), (2, 4)]
+    series = made.series("a", ["actor/lr"])["actor/lr"]
+    live = series.live & np.isfinite(series.values)
+    assert dict(zip(series.steps[live].tolist(), series.values[live].tolist(), strict=True)) == {
+        1: 1e-06, 2: 2e-06, 3: 3e-06, 4: 4e-06
+    }  # fmt: skip
