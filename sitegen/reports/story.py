@@ -10,6 +10,7 @@ from sitegen.model import Incident, Severity
 _TOGETHER = 10  # steps within which incidents count as one event; more in a long run
 _SHARE = 0.03  # of the steps of a run
 _PRECEDENCE = ("RUN", "GRD-04", "ACT-09", "ROL", "KL", "ENT", "REW")  # where several begin at the same step
+_SIGNATURE = "REW-03"  # made of what other rules tell one by one: KL, length, entropy
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,27 @@ def tell(incidents: Sequence[Incident]) -> Story | None:
     reach = _reach(incidents)
     lasting = _lasting(serious, reach)
     main = min(serious, key=lambda one: (-one.severity, one.id not in lasting, *_order(one)))
+    main = _signature(main, serious, reach) or main
     event = sorted((one for one in serious if _together(one, main, reach)), key=_order)
     along = tuple(one for one in event if one is not main)
     others = tuple(sorted((one for one in serious if one not in event), key=_order))
     return Story(main, _root(event, main), along, others)
 
 
+def _signature(main: Incident, serious: Sequence[Incident], reach: float) -> Incident | None:
+    """A signature as bad as `main` that began with it: it says what `main`, a part of it, does not."""
+    alike = (one for one in serious if one.rule == _SIGNATURE and one.severity == main.severity)
+    return min((one for one in alike if _together(one, main, reach)), key=_order, default=None)
+
+
 def _root(event: Sequence[Incident], main: Incident) -> Incident:
     """The earliest of an event; where it grew into something worse of the same metric, that.
 
-    A spike of the gradient two steps before its explosion is how the explosion begins, not its cause.
+    A spike of the gradient two steps before its explosion is how the explosion begins, not its cause; nor is
+    one sign of a signature the cause of the others.
     """
+    if main.rule == _SIGNATURE:
+        return main
     first = event[0]
     same = [one for one in event if _alike(one, first)]
     return max(same, key=lambda one: (one.severity, one is main, -_order(one)[0]), default=first)
