@@ -10,7 +10,8 @@ from sitegen.model import Incident, Severity
 _TOGETHER = 10  # steps within which incidents count as one event; more in a long run
 _SHARE = 0.03  # of the steps of a run
 _PRECEDENCE = ("RUN", "GRD-04", "ACT-09", "ROL", "KL", "ENT", "REW")  # where several begin at the same step
-_SIGNATURE = "REW-03"  # made of what other rules tell one by one: KL, length, entropy
+_SIGNATURE = "REW-03"  # made of what other rules tell one by one:
+_SIGNS = ("KL-", "LEN-", "ENT-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,9 @@ def _root(event: Sequence[Incident], main: Incident) -> Incident:
     A spike of the gradient two steps before its explosion is how the explosion begins, not its cause; nor is
     one sign of a signature the cause of the others.
     """
-    if main.rule == _SIGNATURE:
-        return main
     first = event[0]
+    if main.rule == _SIGNATURE and first.rule.startswith(_SIGNS):
+        return main
     same = [one for one in event if _alike(one, first)]
     return max(same, key=lambda one: (one.severity, one is main, -_order(one)[0]), default=first)
 
