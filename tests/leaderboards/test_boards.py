@@ -27,14 +27,6 @@ def values(found: Leaderboard) -> dict[str, float]:
     return {entry.run: entry.value for entry in found.entries}
 
 
-def learning(start: float, best: float, last: float) -> list[dict[str, float]]:
-    """Scores that climb and, in the end, stay or fall; noise of 0.01."""
-    rng = np.random.default_rng(1)
-    climb = np.linspace(start, best, 40)
-    level = np.concatenate([np.full(20, start), climb, np.full(40, best), np.full(40, last)])
-    return [{"critic/score/mean": float(score)} for score in level + rng.normal(0, 0.01, len(level))]
-
-
 def test_the_best_validation_counts_wherever_it_was(runs: Runs) -> None:
     runs.add("early-peak", validated({2: 0.3, 4: 0.8, 6: 0.5}, 6), model="Qwen2.5-3B")
     runs.add("late-peak", validated({2: 0.3, 4: 0.5, 6: 0.7}, 6))
@@ -138,17 +130,3 @@ def test_a_utilisation_of_zero_is_no_measurement(runs: Runs) -> None:
     found = board(runs, "mfu")
     assert values(found) == {"real": 0.4}
     assert found.left_out == (("zero", "logs 0, which verl does for models it cannot count"),)
-
-
-def test_a_stable_run_keeps_its_gain_and_a_collapsed_one_lost_it(runs: Runs) -> None:
-    runs.add("stable", learning(0.1, 0.7, 0.7))
-    runs.add("collapsed", learning(0.1, 0.7, 0.1))
-    runs.add("flat", learning(0.1, 0.1, 0.1))
-    found = board(runs, "gain-kept")
-    assert values(found) == pytest.approx({"stable": 1.0, "collapsed": 0.0}, abs=0.03)
-    assert found.left_out == (("flat", "gained no more than its noise"),)
-
-
-def test_three_steps_say_nothing_about_stability(runs: Runs) -> None:
-    runs.add("short", training(3))
-    assert board(runs, "gain-kept").left_out == (("short", "fewer than forty steps"),)

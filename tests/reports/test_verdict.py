@@ -80,6 +80,19 @@ def test_what_began_first_is_the_suspected_root() -> None:
     assert "First sign at step 36: gradient spike (suspected root)." in sentence
 
 
+def test_a_signature_is_told_before_the_signs_that_it_is_made_of() -> None:
+    sign = incident("KL-05", "error", first=40, title="Sudden KL jump", metric="kl_ref")
+    told = case(findings(sign, HACKING))
+    assert verdict.headline(told) == "Reward hacking suspected from step 41"
+    assert "With it: sudden KL jump." in verdict.sentence(told)
+    assert "suspected root" not in verdict.sentence(told)
+
+
+def test_a_signature_does_not_hide_a_worse_fault_beside_it() -> None:
+    worse = incident("REW-05", "critical", first=45, open=True, title="Reward collapse")
+    assert verdict.headline(case(findings(HACKING, worse))) == "Reward collapse from step 45"
+
+
 def test_validation_shows_a_fault_and_does_not_cause_it() -> None:
     first = incident("VAL-02", "warning", first=36, title="Validation regressed")
     sentence = verdict.sentence(case(findings(first, HACKING)))

@@ -130,10 +130,10 @@ CREATE MACRO ago(x, s, n) AS lag(x, (n)::INTEGER) OVER (PARTITION BY s.run ORDER
 
 -- Nothing learned yet, in a run that learns later: the best level so far is within a tenth of what will be gained.
 -- What such rows look like (no reward, no gradient, no KL) is no baseline for what follows.
-CREATE MACRO unlearned(s) AS coalesce(
+CREATE MACRO unlearned(high, low, s) AS coalesce(
     coalesce(s.score_best, s.score_start) < s.score_start + 0.1 * (max(s.score20) OVER (PARTITION BY s.run) - s.score_start)
-    AND max(s.score20) OVER (PARTITION BY s.run) - s.score_start > 0.05 * greatest(abs(s.score_start), max(s.score_max) OVER (PARTITION BY s.run) - min(s.score_min) OVER (PARTITION BY s.run)), false);
+    AND max(s.score20) OVER (PARTITION BY s.run) - s.score_start > 0.05 * greatest(abs(s.score_start), max(high) OVER (PARTITION BY s.run) - min(low) OVER (PARTITION BY s.run)), false);
 
 -- The gradient norm where the batch taught anything: all answers with one mark leave none.
-CREATE MACRO taught_norm(s) AS CASE WHEN s.grad_norm >= 1e-5
-    AND NOT coalesce(s.advantages_max = 0 AND s.advantages_min = 0 AND NOT s.quantized, false) THEN s.grad_norm END;
+CREATE MACRO taught(norm, most, least, s) AS CASE WHEN norm >= 1e-5
+    AND NOT coalesce(most = 0 AND least = 0 AND NOT s.quantized, false) THEN norm END;
