@@ -18,11 +18,12 @@ def score(seed: int, rate: float, step: int) -> float:
 
 
 def write(runs: Path) -> Path:
-    """`lr-<rate>-s<seed>` for two rates and seeds 1 to 3, `lone` (half as long) and `hostile`."""
+    """`lr-<rate>-s<seed>` for two rates and seeds 1 to 3, `lone` (half as long), `longer` and `hostile`."""
     for rate in ("1e-6", "5e-7"):
         for seed in (1, 2, 3):
             _run(runs / f"lr-{rate}-s{seed}", f"lr {rate} seed {seed}", rate, seed)
     _run(runs / "lone", "another batch", "1e-6", 1, steps=STEPS // 2, batch=512)
+    _run(runs / "longer", "more steps", "5e-7", 1, steps=STEPS + 60, batch=512)
     _run(runs / "hostile", HOSTILE, "1e-6", 4, batch=256)
     return runs
 

@@ -80,6 +80,14 @@ def tab(browser: Browser, origin: str) -> Iterator[Tab]:
 # --- choosing -----------------------------------------------------------------------------
 
 
+def test_curves_are_smoothed_alike_or_not_at_all(tab: Tab) -> None:
+    smoothed = "sitegen.compare.page.large.columns.map((line) => line.banded)"
+    tab.compare(f"?runs={ONE},{SLOW}")
+    assert tab.page.evaluate(smoothed) == [False, False]
+    tab.compare(f"?runs={ONE},longer")
+    assert tab.page.evaluate(smoothed) == [True, True]
+
+
 def test_boxes_of_several_tables_lead_to_one_comparison(tab: Tab) -> None:
     page = tab.page
     page.goto(f"{tab.origin}runs/")

@@ -5,6 +5,7 @@
   const { compare, charts, t } = window.sitegen;
   const { points, scale, layers } = charts;
   const CROWD = 3, NUMBERS = 12; /* runs with a strong band; px between numbers at line ends */
+  const FEW = 24, SHORT = [90, 250]; /* rows drawn as they are: in any company; of small and large charts by themselves */
 
   class Overlay {
     /* `board` is the page: state, runs, colours. `figure` holds the chart; `small` ones only show. */
@@ -105,7 +106,10 @@
     refresh() {
       if (!this.plot) return;
       const { state } = this.board, range = this.range, count = Math.max(40, Math.floor((this.plot.width - 60) / 2));
-      this.columns = this.shown.map((line) => points.columns(line.live, range, count, state.smooth, this.small ? 90 : 250));
+      /* Where one line has too many rows to show each, all are smoothed: bare noise beside calm looks like unrest. */
+      const rows = this.shown.map(({ live }) => points.search(live, range[1]) - points.search(live, range[0]));
+      const short = SHORT[this.small ? 0 : 1], raw = Math.max(...rows) > short ? FEW : short;
+      this.columns = this.shown.map((line) => points.columns(line.live, range, count, state.smooth, raw));
       const sorted = Float64Array.from(this.shown.flatMap((line) => [...points.sorted(line.live, range)])).sort();
       const axis = scale.axis(sorted, [], { full: state.full, log: state.log || undefined });
       const tall = this.plot.bbox.height / uPlot.pxRatio, odd = this.shown.some((line) => line.odd.length);
