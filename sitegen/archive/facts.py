@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sitegen.archive.gather import Gatherer
 from sitegen.archive.ids import stem
+from sitegen.archive.layout import tells_nothing
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.stage import Staged
 from sitegen.archive.summary import STEP_SECONDS
@@ -64,11 +65,12 @@ def known(
 
 
 def title(run: Known) -> str:
-    """run.toml, else the last part of the path; where that is a tracker's id, the name given there."""
+    """run.toml, else the last part of the path; where that tells nothing, the name given in a tracker."""
     last = run.path.rpartition("/")[2]
     numbered = run.facts.get("run_id") or "/"
-    named = run.facts.get("title") if numbered in last else None
-    return run.toml.text("title") or named or stem(last)
+    named = run.facts.get("title") or run.facts.get("experiment")
+    told = run.toml.text("title") or (named if numbered in last or tells_nothing(last) else None)
+    return told or stem(last)
 
 
 def project(run: Known) -> str | None:

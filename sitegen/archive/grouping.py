@@ -156,6 +156,9 @@ def root_name(files: Sequence[Found]) -> str:
     """Path that names a run of files directly in RUNS; "" where none of them says more than RUNS does."""
     if all(each.part for each in files):  # attempts of one run of a database, which may hold others one day
         return files[0].path
+    attempts = {_attempt(each) for each in files}
+    if len(attempts) == 1 and (only := attempts.pop()):  # other runs of its tracker will lie beside it
+        return only
     stems = {stem(each.name) for each in files}
     if stems == {EVENTS}:
         return ""

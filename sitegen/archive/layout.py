@@ -36,6 +36,11 @@ def is_inside(name: str) -> bool:
     return _INSIDE.fullmatch(name) is not None
 
 
+def tells_nothing(name: str) -> bool:
+    """Whether a folder of this name is no name for a run: structure, or what archives are called."""
+    return is_inside(name) or name.lower() in ("runs", "offline")
+
+
 def home(folder: str, alone: Container[str] = ()) -> str:
     """The folder whose run the files of `folder` belong to: the nearest that is no structure; "" is RUNS.
 

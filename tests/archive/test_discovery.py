@@ -42,6 +42,14 @@ def test_structure_of_trainers_and_trackers_belongs_to_the_run_above(made: Made)
     assert made.run().steps == 6
 
 
+def test_the_only_run_of_a_tracker_is_called_as_it_will_be_beside_others(made: Made) -> None:
+    name = "wandb/run-20260105_100000-abcd1234"
+    made.console(f"{name}/files/output.log", curve(1, 6))
+    assert made.ids() == ["wandb-run-20260105_100000-abcd1234"]
+    made.console("wandb/run-20260106_100000-bbbb2222/files/output.log", curve(1, 6, shift=0.4))
+    assert made.ids() == ["wandb-run-20260105_100000-abcd1234", "wandb-run-20260106_100000-bbbb2222"]
+
+
 @pytest.mark.parametrize("above", ["", "sweep/"])
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 def test_a_run_may_be_called_like_structure(made: Made, above: str, shift: float) -> None:
