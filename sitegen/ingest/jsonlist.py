@@ -5,17 +5,28 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from sitegen.ingest.source import MAX_LINE, Source
 
 BLOCK = 1 << 20
-LONGEST = MAX_LINE  # characters of one element; memory is bounded by it
+LONGEST = MAX_LINE >> 2  # characters of one element; memory is bounded by it
+STRETCH = 2 << 20  # characters of a longer element that are looked at at once, where it comes in stretches
 TOP = re.compile(r"\A\s*\[")  # the file is the list
+_DIGITS = 40  # a number that ends so near the end of the text at hand may go on
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r"\}\s*,\s*(?=\{)|\]\s*,\s*(?=\[)")  # where the next element may begin, after damage
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some cells of an element that is a long list, from place `first` on; `last` when it ends with them."""
+
+    first: int
+    cells: list[object]
+    last: bool
 
 
 @dataclass
@@ -25,10 +36,13 @@ class Elements:
     Args:
         opening: matches up to the bracket that opens the list.
         called: what the elements are, in plural.
+        width: cells that a list among the elements may have, of which a long one is handed out in stretches;
+            0 hands out whole elements only.
     """
 
     opening: re.Pattern[str]
     called: str
+    width: int = 0
     damage: list[str] = field(default_factory=list)
     _text: str = ""
     _at: int = 0
@@ -61,6 +75,13 @@ class Elements:
                 value, self._at = decoder.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
                 # The text at hand may end within the element.
+                if self._is_long():
+                    if (yield from self._stretches(stream, more)):
+                        continue
+                    faults += 1
+                    if not self._skip(stream, more):
+                        break
+                    continue
                 too_long = len(self._text) - self._at > LONGEST or isinstance(error, RecursionError)
                 if not too_long and self._grow(stream, more):
                     continue
@@ -74,6 +95,43 @@ class Elements:
             yield value
         if faults:
             self.damage.append(f"{faults} {self.called} are no JSON and were left out; the others were read")
+
+    def _is_long(self) -> bool:
+        return (
+            self.width > 0 and len(self._text) - self._at > STRETCH and self._text.startswith("[", self._at)
+        )
+
+    def _stretches(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> Generator[Stretch, None, bool]:
+        """The cells of the list at hand; returns whether all of it was read."""
+        decoder = json.JSONDecoder()
+        self._at += 1
+        first, cells, size = 0, list[object](), 0
+        while True:
+            self._at = _end(_BETWEEN, self._text, self._at)
+            if self._text.startswith("]", self._at):
+                self._at += 1
+                yield Stretch(first, cells, last=True)
+                return True
+            try:
+                value, end = decoder.raw_decode(self._text, self._at)
+            except (ValueError, RecursionError) as error:
+                too_long = len(self._text) - self._at > LONGEST or isinstance(error, RecursionError)
+                if too_long or not self._grow(stream, more):
+                    break
+                continue
+            if isinstance(value, int | float) and len(self._text) - end < _DIGITS and not self._ended:
+                self._grow(stream, more)
+                continue
+            if first + len(cells) == self.width:
+                break
+            cells.append(value)
+            size += end - self._at
+            self._at = end
+            if size > STRETCH:
+                yield Stretch(first, cells, last=False)
+                first, cells, size = first + len(cells), [], 0
+        yield Stretch(first, cells, last=False)
+        return False
 
     def _skip(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
         """Go to where the next element may begin."""

@@ -16,7 +16,7 @@ from sitegen.errors import Problem
 from sitegen.ingest import jsonl
 from sitegen.ingest.conversation import said
 from sitegen.ingest.generations import VALIDATION, holds_sample, kind_of, sample
-from sitegen.ingest.jsonlist import TOP, Elements
+from sitegen.ingest.jsonlist import TOP, Elements, Stretch
 from sitegen.ingest.source import Source
 from sitegen.ingest.swanlab_text import NAMED as SWANLAB_TEXT
 from sitegen.ingest.swanlab_text import parsed
@@ -114,13 +114,18 @@ def _table(source: Source, form: str) -> Iterator[Batch]:
     """Rows of a W&B, MLflow or SwanLab table."""
     kind, named = _kind(source.path, form), _named(source.path)
     opening = {"wandb": _DATA, "swanlab": _ROWS, "mlflow": TOP}[form]
-    rows = Elements(opening, "rows")
     columns = _columns(source) if form == "wandb" else None
+    rows = Elements(opening, "rows", columns.width if columns else 0)
+    wide = columns.gathering() if columns else None
     bad: list[int] = []
     found = (
         sample(record, number, kind, named)
-        for number, row in enumerate(rows.of(source), 1)
-        for record in _records(jsonl.storable(row), columns, bad, number)
+        for number, row in _numbered(rows.of(source))
+        for record in (
+            wide.records(row.first, [jsonl.storable(cell) for cell in row.cells], row.last)
+            if wide and isinstance(row, Stretch)
+            else _records(jsonl.storable(row), columns, bad, number)
+        )
     )
     yield from _batches(found)
     if bad:
@@ -133,6 +138,14 @@ def _table(source: Source, form: str) -> Iterator[Batch]:
                 for what in rows.damage
             )
         )
+
+
+def _numbered(rows: Iterator[object]) -> Iterator[tuple[int, object]]:
+    """Rows with their numbers; all stretches of one have its number."""
+    number = 0
+    for row in rows:
+        number += not (isinstance(row, Stretch) and row.first)
+        yield number, row
 
 
 def _columns(source: Source) -> Shape | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen import ingest
-from sitegen.ingest import sample_tables, trackers
+from sitegen.ingest import jsonlist, sample_tables, trackers
 from sitegen.ingest.source import Source
 from sitegen.ingest.table_shape import shape
 from tests.ingest.reading import Reading, gathered
@@ -149,6 +149,44 @@ def test_a_damaged_row_costs_only_itself(tmp_path: Path) -> None:
     whole = json.dumps({"columns": WIDE[:4], "data": [[s, "q", f"a{s}", 1.0] for s in range(5)]})
     reading = read(tmp_path, WANDB, whole.replace('"a2"', '"a2'))
     assert [each.output for each in reading.samples] == ["a0", "a1", "a3", "a4"]
+    assert reading.kinds == ["damaged"]
+
+
+VERY_WIDE = ["step", *(f"{key}_{n}" for n in range(1, 41) for key in ("input", "output", "score"))]
+
+
+def wide_row(step: int) -> list[object]:
+    """The samples of a validation, one of them empty, one with a number that many blocks cut in two."""
+    cells = [[f"q{n}", f"answer {n} \U0001f600", n / 7] for n in range(1, 41)]
+    cells[6] = [None, None, None]  # type: ignore[list-item]
+    return [step, *(cell for each in cells for cell in each)]
+
+
+def test_a_row_too_long_for_memory_gives_the_same_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = json.dumps({"columns": VERY_WIDE, "data": [wide_row(10), wide_row(20)]}, ensure_ascii=False)
+    whole = told(read(tmp_path, WANDB, content))
+    assert len(whole) == 78 and whole[-1] == ("validation", 20, "q40", "answer 40 \U0001f600", 40 / 7)
+    for block in (7, 64, 501):
+        monkeypatch.setattr(jsonlist, "BLOCK", block)
+        monkeypatch.setattr(jsonlist, "STRETCH", 100)
+        reading = read(tmp_path, WANDB, content)
+        assert told(reading) == whole and not reading.problems
+        assert {each.line for each in reading.samples} == {1, 2}
+
+
+def test_of_a_long_row_the_samples_before_the_damage_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonlist, "BLOCK", 64)
+    monkeypatch.setattr(jsonlist, "STRETCH", 100)
+    monkeypatch.setattr(jsonlist, "LONGEST", 400)
+    content = json.dumps({"columns": VERY_WIDE, "data": [wide_row(10), wide_row(20)]})
+    reading = read(tmp_path, WANDB, content.replace('"q20"', "q20", 1))
+    samples = [(each.step, each.input) for each in reading.samples]
+    assert samples[:18] == [(10, f"q{n}") for n in range(1, 20) if n != 7]
+    assert samples[18:] == [(20, f"q{n}") for n in range(1, 41) if n != 7]
     assert reading.kinds == ["damaged"]
 
 
