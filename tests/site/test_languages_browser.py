@@ -61,7 +61,7 @@ def test_the_first_screen_of_a_run_holds_no_english_sentence(tab: Tab) -> None:
         said = tab.page.locator(part).first.inner_text()
         assert _SENTENCE.findall(said) == [], part
     expect(tab.page.locator(".sg-status").first).to_have_text("失败")
-    expect(tab.page.locator(".sg-verdict")).to_contain_text("KL 突增（自第 108 步起）。")
+    expect(tab.page.locator(".sg-verdict")).to_contain_text("疑似 reward hacking（自第 109 步起）。")
     expect(tab.page.locator(".sg-head + .sg-about")).to_contain_text("2026年10月13日")
 
 
