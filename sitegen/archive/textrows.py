@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from sitegen.redact import redact_name, redact_value
 
-GROUP = 8 << 20  # characters of a row group, about
+GROUP = 8 << 20  # bytes of a row group, about
 
 
 class TextRows:
@@ -48,7 +48,7 @@ class TextRows:
         """One row, with a value for every column."""
         for name, value in row.items():
             self._columns[name].append(value)
-        self._held += sum(len(text) for text in row.values() if isinstance(text, str)) + 64
+        self._held += sum(_size(text) for text in row.values() if isinstance(text, str)) + 64
         if self._held > GROUP:
             self._flush()
 
@@ -68,6 +68,11 @@ class TextRows:
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
         self._columns = {name: [] for name in self._schema.names}
         self._held = 0
+
+
+def _size(text: str) -> int:
+    """Bytes of memory, at most: one emoji makes four of each character."""
+    return len(text) if text.isascii() else 4 * len(text)
 
 
 def cleaned(value: object, secrets: Counter[str], name: str = "") -> object:

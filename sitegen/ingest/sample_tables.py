@@ -25,7 +25,7 @@ from sitegen.model import Batch, Sample
 
 NAME = "sample-table"
 MAX_COLUMNS = 1_000_000
-_BATCH = 4 << 20  # characters of a batch, about
+_BATCH = 4 << 20  # bytes of a batch, about
 _TEXT = 16 << 20  # bytes of a single sample's text
 _COLUMNS = re.compile(r'"columns"\s*:\s*\[')
 _DATA = re.compile(r'"data"\s*:\s*\[')
@@ -173,7 +173,8 @@ def _batches(found: Iterator[Sample]) -> Iterator[Batch]:
     size = 0
     for each in found:
         held.append(each)
-        size += len(each.input) + len(each.output)
+        wide = 1 if each.input.isascii() and each.output.isascii() else 4  # bytes of a character
+        size += wide * (len(each.input) + len(each.output))
         if size > _BATCH:
             yield Batch(samples=tuple(held))
             held, size = [], 0
