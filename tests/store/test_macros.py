@@ -173,3 +173,25 @@ def test_a_window_less_than_eighty_percent_full_says_nothing(shelf: Written) -> 
     shelf.add("holes", {"actor/grad_norm": values})
     found = Store(shelf).select("SELECT tavg(grad_norm, s, 10) AS v FROM steps s ORDER BY row DESC LIMIT 1")
     assert found[0]["v"] is None
+
+
+def test_what_lies_before_a_tenth_of_the_gain_is_unlearned(shelf: Written) -> None:
+    late = np.concatenate([np.zeros(60), np.linspace(0, 0.6, 40), np.full(30, 0.6)])
+    shelf.add("a", {"critic/score/mean": late})
+    shelf.add("b", {"critic/score/mean": np.full(ROWS, 0.3)})
+    with Store(shelf) as store:
+        said = ask(store, "unlearned(score_max, score_min, s)::INTEGER::DOUBLE")
+    # means over 20 rows pass 0.06 eighteen rows into the climb
+    assert said["a"][:60].all() and not said["a"][80:].any()
+    assert not said["b"].any()
+
+
+def test_a_batch_without_advantages_has_taught_nothing(shelf: Written) -> None:
+    largest = np.where(np.arange(ROWS) < 30, 0.0, 2.0)
+    norm = np.where(np.arange(ROWS) < 60, 0.5, 1e-9)
+    shelf.add(
+        "a", {"actor/grad_norm": norm, "critic/advantages/max": largest, "critic/advantages/min": -largest}
+    )
+    with Store(shelf) as store:
+        said = ask(store, "taught(grad_norm, advantages_max, advantages_min, s)")["a"]
+    assert np.isnan(said[:30]).all() and (said[30:60] == 0.5).all() and np.isnan(said[60:]).all()
