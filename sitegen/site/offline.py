@@ -1,7 +1,7 @@
 """A copy of a finished site that a browser reads from a folder, without a server.
 
 A browser asks no server there, so nobody answers a link to a folder with its index.html, and scripts may not
-fetch: links name the file, and what charts fetch lies there once more as a script.
+fetch: links name the file, and what charts and comparisons fetch lies there once more as a script.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import base64
 import posixpath
 import re
 import shutil
+from collections.abc import Iterator
 from html import escape, unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -19,7 +20,8 @@ from sitegen.site.publish import Content, publish
 from sitegen.site.search import FOLDER
 
 _LINK = re.compile(r'(<(?:a|area)\b[^>]*?\shref=")([^"]*)(")')
-_FETCHED = (".bin",)  # by templates/assets/charts/data.js
+_DRAWN = ".bin"  # read by templates/assets/charts/data.js only: a script takes its place
+_COMPARED = re.compile(r"(?:.*/)?(?:compare/runs|api/v1/runs/[^/]+)\.json")  # read by comparisons, and linked
 _SCRIPT = (
     b'(window.sitegenFiles = window.sitegenFiles || {})[document.currentScript.src.slice(0, -3)] = "%s";\n'
 )
@@ -37,7 +39,7 @@ def copy(site: Path, files: tuple[str, ...], target: Path) -> None:
     ):
         raise ConfigError(f"{target}: expected a folder apart from the site {site} for its copy.")
     pages = frozenset(posixpath.dirname(name) for name in files if posixpath.basename(name) == "index.html")
-    made = dict(_made(site, name, pages) for name in files if not name.startswith(f"{FOLDER}/"))
+    made = dict(one for name in files if f"/{FOLDER}/" not in f"/{name}" for one in _made(site, name, pages))
     staging = target.absolute().parent / f".{target.name}.new"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
@@ -47,13 +49,15 @@ def copy(site: Path, files: tuple[str, ...], target: Path) -> None:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _made(site: Path, name: str, pages: frozenset[str]) -> tuple[str, Content]:
+def _made(site: Path, name: str, pages: frozenset[str]) -> Iterator[tuple[str, Content]]:
     file = site / name
     if name.endswith(".html"):
-        return name, lambda: linked(file.read_text("utf-8"), posixpath.dirname(name), pages).encode()
-    if name.endswith(_FETCHED):
-        return f"{name}.js", lambda: _SCRIPT % base64.b64encode(file.read_bytes())
-    return name, file
+        yield name, lambda: linked(file.read_text("utf-8"), posixpath.dirname(name), pages).encode()
+        return
+    if name.endswith(_DRAWN) or _COMPARED.fullmatch(name):
+        yield f"{name}.js", lambda: _SCRIPT % base64.b64encode(file.read_bytes())
+    if not name.endswith(_DRAWN):
+        yield name, file
 
 
 def linked(html: str, folder: str, pages: frozenset[str]) -> str:

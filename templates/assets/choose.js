@@ -23,7 +23,8 @@
     } catch { /* no storage here: what is chosen lasts for this page */ }
   };
 
-  const RUN = /\/runs\/([A-Za-z0-9][A-Za-z0-9._-]*)\/$/;
+  const RUN = /\/runs\/([A-Za-z0-9][A-Za-z0-9._-]*)\/(?:index\.html)?$/;
+  const PAGE = location.protocol === "file:" ? "compare/index.html" : "compare/";
   const ids = (row) => [...row.querySelectorAll("td.sg-run a.sg-name")].map((link) => (RUN.exec(link.pathname) || [])[1]).filter(Boolean);
 
   const boxes = []; /* [box, row, runs of the row] */
@@ -93,7 +94,7 @@
     bar.hidden = n === 0;
     count.textContent = n > MOST ? t("{n} runs, at most {most}", { n, most: MOST }) : n < LEAST ? t("1 run, choose one more") : t("{n} runs", { n });
     if (ready) {
-      go.href = new URL(`compare/?runs=${chosen.map(encodeURIComponent).join(",")}`, root).href;
+      go.href = new URL(`${PAGE}?runs=${chosen.map(encodeURIComponent).join(",")}`, root).href;
       go.removeAttribute("aria-disabled");
     } else {
       go.removeAttribute("href");
@@ -102,7 +103,7 @@
   };
 
   const tables = document.querySelectorAll(".sg-page table.sg-runs");
-  if (!tables.length || location.protocol === "file:") return; /* a copy without a server cannot fetch what is compared */
+  if (!tables.length) return;
   tables.forEach(column);
   document.querySelector(".sg-page").append(bar);
   show();

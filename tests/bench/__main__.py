@@ -7,10 +7,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import charts, cold, console, jsonl, memory, page, rules, stores, trackers, warm
+from . import charts, cold, console, jsonl, memory, page, reading, rules, stores, trackers, warm
 from .measure import Bench
 
-MEASURES = (jsonl, console, trackers, stores, rules, cold, warm, memory, page, charts)
+MEASURES = (jsonl, console, trackers, stores, rules, cold, warm, memory, page, charts, reading)
 
 
 def main(arguments: list[str]) -> int:

@@ -49,7 +49,7 @@ def run(bench: Bench) -> list[Result]:
     small, exact = (
         (page / "data" / name).stat().st_size / 1000 for name in (chart_data.MAIN, chart_data.EXACT)
     )
-    with _served(made.site) as origin, sync_playwright() as play:
+    with served(made.site) as origin, sync_playwright() as play:
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
         plain = _without_script(browser, f"{origin}runs/wide/")
@@ -104,7 +104,7 @@ def _compared(bench: Bench) -> float:
             for step, data in inputs.records(seed, 1000):
                 out.write(json.dumps({"step": step, "data": dict(list(data.items())[:40])}) + "\n")
     made = build(folder, bench.folder / "charts-ten-home", bench.folder / "charts-ten-site", fresh=True)
-    with _served(made.site) as origin, sync_playwright() as play:
+    with served(made.site) as origin, sync_playwright() as play:
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
         address = f"{origin}compare/?runs={','.join(ids)}"
@@ -184,7 +184,8 @@ def _without_script(browser: Browser, address: str) -> int:
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[str]:
+def served(folder: Path) -> Iterator[str]:
+    """The address at which `folder` is served as a host of static sites does."""
     handler = functools.partial(Host, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

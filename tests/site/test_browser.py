@@ -108,6 +108,21 @@ def test_no_page_complains_asks_another_origin_or_is_wider_than_its_screen(tab: 
     assert tab.noise == []
 
 
+def test_text_twice_as_large_needs_no_sideways_scroll_on_the_smallest_screen(
+    browser: Browser, origin: str
+) -> None:
+    twice = "html { font-size: 250% !important }"  # the theme's is 125 %
+    with browser.new_context(viewport={"width": 320, "height": 800}, bypass_csp=True) as context:
+        page, wide = context.new_page(), list[str]()
+        for path in PAGES:
+            page.goto(origin + path)
+            page.wait_for_load_state("networkidle")
+            page.add_style_tag(content=twice)
+            page.wait_for_timeout(100)
+            wide += [path] * (page.evaluate("document.documentElement.scrollWidth") > 320)
+    assert wide == []
+
+
 def test_chips_narrow_the_table_and_the_address_remembers(tab: Tab) -> None:
     tab.page.goto(f"{tab.origin}runs/")
     everything = visible_rows(tab)

@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from sitegen import mkdocs_plugin
+from sitegen import site as sites
 from tests.browsers import served, started
 from tests.site import kindred
+from tests.site.barriers import LOOKS, barriers, opened
 from tests.site.conftest import build
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("compare-browser")]
@@ -367,3 +369,39 @@ def test_a_project_is_reached_from_its_runs_and_its_sweep_sorts(tab: Tab) -> Non
     table.locator("thead button", has_text="lr").click()
     table.locator("thead button", has_text="lr").click()
     expect(table.locator("tbody tr").first).to_contain_text("5e-7")
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_neither_comparisons_nor_projects_have_a_barrier(
+    browser: Browser, origin: str, width: int, scheme: str
+) -> None:
+    page, found = opened(browser, width, scheme), list[str]()
+    for path in ("compare/", f"compare/?runs={ALL},lone,hostile", "projects/", "runs/", f"runs/{ONE}/"):
+        page.goto(origin + path)
+        page.wait_for_load_state("networkidle")
+        found += barriers(page)
+    page.goto(f"{origin}projects/")
+    page.locator(".sg-page table a").first.click()
+    page.locator("#sweep-table").wait_for()
+    found += barriers(page)
+    page.context.close()
+    assert not found, "\n".join(found)
+
+
+def test_a_copy_without_a_server_compares(
+    browser: Browser, site: mkdocs_plugin.Built, tmp_path: Path
+) -> None:
+    sites.copy(site.folder, sites.Manifest.read(site.folder).files, tmp_path / "copy")
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = Tab(context.new_page(), "")
+        tab.page.goto((tmp_path / "copy/runs/index.html").as_uri())
+        for name in ("lr 1e-6 seed 1", "another batch"):
+            tab.page.locator("#runs tbody tr", has_text=name).get_by_role("checkbox").check()
+        tab.page.locator(".sg-chooser a").click()
+        tab.page.wait_for_url("**/compare/index.html?runs=*")
+        expect(tab.page.locator("html")).to_have_attribute("data-sg-compared", "alive")
+        assert [line["n"] for line in tab.lines()] == [kindred.STEPS, kindred.STEPS // 2]
+        expect(tab.page.locator("#settings")).to_contain_text("ppo_mini_batch_size")
+        tab.page.locator(".sg-chosen a.sg-name").first.click()
+        tab.page.wait_for_url(f"**/runs/{ONE}/index.html")
+        assert tab.noise == []

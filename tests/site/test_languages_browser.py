@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from sitegen import mkdocs_plugin
 from sitegen.site.templates import has_charts
 from tests.site import test_browser as shared
+from tests.site.barriers import LOOKS, barriers, opened
 from tests.site.test_browser import Tab
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site-browser")]
 browser, tab = shared.browser, shared.tab
 
 RUN = "runs/abacus-grpo-no-kl-lenient-checker/"
+COMPARED = "abacus-grpo-baseline,abacus-grpo-no-kl-lenient-checker"
 PAGES = ("", RUN, "runs/", "incidents/", "rules/", "rules/KL-05/", "leaderboards/", "problems/")
 SETTINGS = """site_name: Runs
 docs_dir: docs
@@ -124,3 +126,46 @@ def test_charts_speak_the_language_of_their_page(tab: Tab) -> None:
     expect(tab.page.get_by_label("查找指标").first).to_be_visible()
     assert not re.search("[a-z]{4,}", tab.page.locator(".sg-layers").inner_text())
     assert tab.noise == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_no_chinese_page_has_a_barrier(browser: Browser, origin: str, width: int, scheme: str) -> None:
+    page, found = opened(browser, width, scheme), list[str]()
+    for path in (*PAGES, "projects/", "projects/abacus/", "compare/", f"compare/?runs={COMPARED}"):
+        page.goto(f"{origin}zh/{path}")
+        page.wait_for_load_state("networkidle")
+        found += barriers(page)
+    page.context.close()
+    assert not found, "\n".join(found)
+
+
+def test_a_comparison_speaks_the_language_of_its_page(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}zh/compare/?runs={COMPARED}")
+    expect(tab.page.locator("html")).to_have_attribute("data-sg-compared", "alive")
+    expect(tab.page.locator("#parting table")).to_be_visible()
+    titles = tab.page.locator(".sg-compared h2").all_inner_texts()
+    assert titles == ["曲线", "结果", "从哪里开始分叉", "不同的配置", "异常"]
+    for part in (".sg-tools", "#outcomes thead", "#parting", "#incidents"):
+        assert _SENTENCE.findall(tab.page.locator(part).first.inner_text()) == [], part
+    assert tab.noise == []
+
+
+def test_tables_speak_and_sort_in_the_language_of_their_page(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}zh/runs/?sort=-best")
+    expect(tab.page.locator("th[aria-sort=descending]")).to_have_text(re.compile("^最佳"))
+    expect(tab.page.locator("form.sg-filters output")).to_have_text("2 次实验")
+    tab.page.locator("#runs").get_by_role("checkbox").first.check()
+    expect(tab.page.locator(".sg-chooser")).to_contain_text("1 次实验，请再选一次")
+    tab.page.locator(".sg-language").click()
+    tab.page.wait_for_url(f"{tab.origin}runs/?sort=-best")
+    expect(tab.page.locator("th[aria-sort=descending]")).to_have_text(re.compile("^Best"))
+    assert tab.noise == []
+
+
+def test_a_guide_says_that_it_is_english(tab: Tab) -> None:
+    tab.page.goto(f"{tab.origin}zh/add-a-run/")
+    note = tab.page.locator(".sg-guide-note")
+    expect(note).to_have_text("本指南目前只有英文版。")
+    expect(tab.page.locator("div[lang=en] h1")).to_be_visible()
+    tab.page.goto(f"{tab.origin}add-a-run/")
+    expect(note).to_have_count(0)

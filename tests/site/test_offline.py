@@ -52,9 +52,18 @@ def test_what_charts_fetch_lies_there_as_a_script(tmp_path: Path) -> None:
     assert script.read_text().endswith('"YWJj";\n')
 
 
+@pytest.mark.parametrize("name", ["compare/runs", "api/v1/runs/a", "zh/compare/runs", "zh/api/v1/runs/a"])
+def test_what_comparisons_fetch_lies_there_twice(tmp_path: Path, name: str) -> None:
+    site, files = written(tmp_path, **{f"{name}_dot_json".replace("/", "__"): "{}"})
+    copy(site, files, tmp_path / "copy")
+    assert (tmp_path / f"copy/{name}.json").read_text() == "{}"
+    assert (tmp_path / f"copy/{name}.json.js").read_text().endswith('"e30=";\n')
+
+
 def test_search_is_left_out(tmp_path: Path) -> None:
-    copy(*written(tmp_path, index_dot_html="", pagefind__pagefind_dot_js=""), tmp_path / "copy")
-    assert not (tmp_path / "copy/pagefind").exists()
+    found = written(tmp_path, index_dot_html="", pagefind__a_dot_js="", zh__pagefind__a_dot_js="")
+    copy(*found, tmp_path / "copy")
+    assert list((tmp_path / "copy").rglob("pagefind")) == []
 
 
 def test_what_an_earlier_copy_left_goes(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 from sitegen import mkdocs_plugin
 from tests.browsers import started
 from tests.pages.browsing import CONTRAST
+from tests.site.barriers import LOOKS, barriers, opened
 from tests.site.conftest import build
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \u202eevil"
@@ -127,3 +128,13 @@ def test_the_way_from_an_incident_to_its_samples(site: Path, browser: Browser) -
     tab.goto((site / "runs/dumping/samples/index.html").as_uri() + href.removeprefix("samples/"))
     assert tab.locator(href.removeprefix("samples/")).get_by_text("the onset").count() >= 2
     tab.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_no_barrier_stands_before_samples(browser: Browser, site: Path, width: int, scheme: str) -> None:
+    page = opened(browser, width, scheme)
+    page.goto((site / "runs/dumping/samples/index.html").as_uri())
+    found = barriers(page)
+    page.context.close()
+    assert not found, "\n".join(found)

@@ -158,6 +158,8 @@
 
   /* Everything a page may draw: `header`, `steps`, buckets (`ready`, `seen`), `exact(k)`: a promise of all values of
      a metric, or behind the metrics of an axis. */
+  charts.fetched = fetched;
+
   charts.read = async (url) => {
     const answer = await fetched(url);
     if (!answer.ok) throw new Error(`${answer.status} for ${url}`);

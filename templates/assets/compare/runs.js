@@ -6,7 +6,7 @@
   const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]], COLOURS = 7;
 
   const json = async (url) => {
-    const answer = await fetch(url);
+    const answer = await charts.fetched(url);
     if (!answer.ok) throw new Error(t("{status} for {path}", { status: answer.status, path: new URL(url).pathname }));
     return answer.json();
   };
@@ -40,7 +40,7 @@
 
   const bring = async (id, site, root) => {
     const { title, drawn } = site.runs.get(id);
-    const run = { id, title, href: new URL(`runs/${id}/`, root).href, data: null, told: null, faults: [] };
+    const run = { id, title, href: new URL(`runs/${id}/${location.protocol === "file:" ? "index.html" : ""}`, root).href, data: null, told: null, faults: [] };
     const fault = (what) => (error) => { run.faults.push(t("{what}: {why}", { what, why: error.message })); };
     await Promise.all([
       json(new URL(`api/v1/runs/${id}.json`, root)).then((told) => { [run.told] = told.runs; }).catch(fault(t("its facts did not arrive"))),

@@ -39,8 +39,10 @@
   const write = (state, anew = false) => {
     const target = address(state);
     if (target === location.search) return;
-    if (anew) history.pushState(null, "", target);
-    else history.replaceState(null, "", target + location.hash);
+    try {
+      if (anew) history.pushState(null, "", target);
+      else history.replaceState(null, "", target + location.hash);
+    } catch { /* a page opened as a file keeps its address */ }
   };
 
   Object.assign(compare, { MOST, state: { read, write, address } });
