@@ -5,6 +5,7 @@
 (function () {
   "use strict";
   var t = window.sitegen.t;
+  var FEW = 100;  /* rows that are laid out at first: thousands of them take a browser seconds, whatever is seen */
   var COUNTED = {  /* one, all, some of all */
     run: [t("1 run"), t("{n} runs"), t("{shown} of {n} runs")],
     incident: [t("1 incident"), t("{n} incidents"), t("{shown} of {n} incidents")],
@@ -28,8 +29,35 @@
   function start(table, form) {
     var body = table.tBodies[0];
     var rows = Array.from(body.rows).map(function (tr, place) {
-      return { tr: tr, place: place, text: null };
+      return { tr: tr, place: place, text: null, fits: true };
     });
+    var sorted = rows, limit = FEW;
+    var more = document.createElement("button");
+    more.type = "button";
+    more.className = "sg-chip sg-more-rows";
+    more.hidden = true;
+    more.addEventListener("click", function () { lay(limit + FEW); });
+    if (rows.length > FEW) {
+      (table.closest(".sg-scroll") || table).after(more);
+      new IntersectionObserver(function (seen) {
+        if (seen.some(function (one) { return one.isIntersecting; })) lay(limit + FEW);
+      }, { rootMargin: "600px" }).observe(more);
+      addEventListener("beforeprint", function () { lay(Infinity); });
+    }
+
+    /* The first rows that fit, in order; the rest stays hidden until somebody comes near. */
+    function lay(count) {
+      var fitting = sorted.filter(function (row) { return row.fits; });
+      var seen = new Set(fitting.slice(0, limit = count));
+      rows.forEach(function (row) {
+        var hidden = !seen.has(row);
+        if (row.tr.hidden !== hidden) row.tr.hidden = hidden;
+      });
+      body.prepend.apply(body, Array.from(seen, function (row) { return row.tr; }));
+      more.hidden = fitting.length <= limit;
+      more.textContent = t("{n} more", { n: fitting.length - limit });
+    }
+
     var heads = Array.from(table.tHead.rows[0].cells);
     var order = { column: -1, down: false };
     heads.forEach(function (th, column) {
@@ -60,7 +88,7 @@
         if (column === order.column) th.setAttribute("aria-sort", order.down ? "descending" : "ascending");
         else th.removeAttribute("aria-sort");
       });
-      var sorted = rows.slice();
+      sorted = rows.slice();
       if (order.column >= 0) {
         var text = heads[order.column].dataset.sort === "text";
         var keyed = sorted.map(function (row) { return [key(row), row]; });
@@ -71,7 +99,7 @@
         });
         sorted = keyed.map(function (pair) { return pair[1]; });
       }
-      body.append.apply(body, sorted.map(function (row) { return row.tr; }));
+      lay(FEW);
     }
 
     function state() {
@@ -94,9 +122,10 @@
           if (row.text === null) row.text = row.tr.textContent.toLowerCase();
           fits = words.every(function (word) { return row.text.indexOf(word) >= 0; });
         }
-        row.tr.hidden = !fits;
+        row.fits = fits;
         shown += fits;
       });
+      lay(FEW);
       var output = form.querySelector("output");
       var one = output.dataset.one;
       var said = COUNTED[one] || COUNTED.entry;
@@ -127,6 +156,7 @@
       }
     });
     if (order.column >= 0) sort();
+    else if (rows.length > FEW) lay(FEW);
     if (!form) return;
     form.hidden = false;
     asked.forEach(function (value, field) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import http.server
 from pathlib import Path
+from typing import ClassVar
 
 PACKED = (
     ".html",
@@ -21,6 +22,7 @@ class Host(http.server.SimpleHTTPRequestHandler):
     """Static files as common hosts send them: texts packed, parts of files where they are asked for."""
 
     protocol_version = "HTTP/1.1"
+    sent: ClassVar[list[int]] = []  # bytes of each answer, without its head; workers of a page ask, too
 
     def do_GET(self) -> None:
         file = Path(self.translate_path(self.path))
@@ -36,6 +38,7 @@ class Host(http.server.SimpleHTTPRequestHandler):
             first, last = (int(part) for part in asked[6:].split("-"))
             headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
             body, status = body[first : last + 1], 206
+        self.sent.append(len(body))
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, expect
 
 from sitegen import mkdocs_plugin
 from tests.browsers import Quiet, served, started
@@ -288,3 +288,30 @@ def test_a_script_that_slipped_into_a_page_does_not_run(built: mkdocs_plugin.Bui
     assert tab.evaluate("window.ran") is None
     assert any("Content Security Policy" in text for text in refused)
     tab.close()
+
+
+def test_of_thousands_of_rows_those_in_sight_are_laid_out_and_all_are_searched(tab: Tab) -> None:
+    def many(route: Route) -> None:
+        html = route.fetch().text()
+        start, end = html.index("<tbody>", html.index('id="runs"')) + len("<tbody>"), html.index("</tbody>")
+        rows = re.findall(r"<tr\b.*?</tr>", html[start:end], re.DOTALL)
+        best = "<tr><td>x</td><td>needle</td><td>m</td><td>a</td><td data-v='99'>99</td>" + "<td></td>" * 6
+        body = "".join(rows * (1000 // len(rows))) + best + "</tr>"
+        route.fulfill(body=html[:start] + body + html[end:], content_type="text/html")
+
+    tab.page.route("**/runs/", many)
+    tab.page.goto(f"{tab.origin}runs/")
+    seen = tab.page.locator("#runs tbody tr:visible")
+    expect(seen).to_have_count(100)
+    tab.page.locator("#runs th button", has_text="Best").click()
+    expect(seen.first).to_contain_text("needle")
+    expect(seen).to_have_count(100)
+    tab.page.locator("#runs th button", has_text="Status").click()
+    tab.page.locator(".sg-more-rows").scroll_into_view_if_needed()
+    expect(seen).to_have_count(200)
+    tab.page.get_by_label("Filter by text").fill("needle")
+    expect(seen).to_have_count(1)
+    expect(tab.page.locator(".sg-more-rows")).to_be_hidden()
+    tab.page.get_by_label("Filter by text").fill("")
+    tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert seen.count() > 900

@@ -145,7 +145,7 @@ def test_a_comparison_speaks_the_language_of_its_page(tab: Tab) -> None:
     expect(tab.page.locator("#parting table")).to_be_visible()
     titles = tab.page.locator(".sg-compared h2").all_inner_texts()
     assert titles == ["曲线", "结果", "从哪里开始分叉", "不同的配置", "异常"]
-    for part in (".sg-tools", "#outcomes thead", "#parting", "#incidents"):
+    for part in (".sg-tools", "#outcomes thead", "#parting tbody", "#incidents ul"):
         assert _SENTENCE.findall(tab.page.locator(part).first.inner_text()) == [], part
     assert tab.noise == []
 
