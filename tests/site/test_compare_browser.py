@@ -342,6 +342,7 @@ def test_a_run_page_leads_to_its_seeds(tab: Tab) -> None:
     expect(tab.page.locator(".sg-kin")).to_contain_text("One of 3 seeds")
     tab.page.get_by_role("link", name="mean and band of the seeds").click()
     expect(tab.page.locator(".sg-chosen > li")).to_have_count(3)
+    expect(tab.page.locator("html")).to_have_attribute("data-sg-compared", "alive")
     assert tab.lines()[0]["seeds"] == 3
 
 
