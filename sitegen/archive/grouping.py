@@ -3,7 +3,8 @@
 1. A `run.toml` makes everything below its folder one run (the outermost one counts).
 2. A folder that holds logs is a run. Folders that trainers and trackers make inside a run (`logs/metrics/`,
    `wandb/run-…/files/`, `outputs/…`, `rollouts/` …, see `layout`) belong to the folder above them; so does a
-   folder below a run whose values agree with that run's (`<project>/<experiment>.jsonl` of the FileLogger).
+   folder below a run whose values agree with that run's (`<project>/<experiment>.jsonl` of the FileLogger),
+   unless several such folders hold files of one kind: those are runs that a file above is a copy of.
    A name alone folds nothing: `console/train.log` beside `baseline/train.log` is a run like its sibling.
 3. A folder is a collection instead, each file a run of its own, when two of its sources contradict each
    other: both begin at step 0 or 1 (or at the same step) and log different values under one name, or nothing
@@ -261,22 +262,36 @@ def _name(where: str, files: Sequence[Found]) -> str:
 
 
 def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
-    """Runs below a run whose values agree with it become part of it."""
+    """Runs below a run whose values agree with it become part of it, unless they are copies of each other."""
     for where in sorted(groups, key=lambda each: -each.count("/")):
-        above = _above(where, groups)
-        if above is None or not groups[where]:
-            continue
-        kept = []
-        for each in groups[where]:
-            friend = next((g for g in groups[above] if _agree(each.files, g.files, relate)), None)
-            if friend is None:
-                kept.append(each)
-            else:
-                place = groups[above].index(friend)
-                files = tuple(sorted((*friend.files, *each.files), key=lambda f: f.path))
-                groups[above][place] = Group(friend.path, files)
-        groups[where] = kept
+        for run in tuple(groups[where]):
+            alike = [
+                (below, one)
+                for below in groups
+                if _above(below, groups) == where
+                for one in groups[below]
+                if _agree(one.files, run.files, relate)
+            ]
+            if not alike or _copies(alike):
+                continue
+            files = (*run.files, *(file for _, one in alike for file in one.files))
+            groups[where][groups[where].index(run)] = Group(
+                run.path, tuple(sorted(files, key=lambda f: f.path))
+            )
+            for below, one in alike:
+                groups[below].remove(one)
     return sorted((g for found in groups.values() for g in found), key=lambda g: g.path)
+
+
+def _copies(alike: Sequence[tuple[str, Group]]) -> bool:
+    """Whether several folders hold files of one kind: then the file above is a copy of how they begin.
+
+    One run that several trackers wrote down is of another kind in each.
+    """
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for folder, one in alike:
+        kinds[folder] |= {_suffix(file.name) for file in one.files}
+    return sum(map(len, kinds.values())) > len(frozenset().union(*kinds.values()))
 
 
 def _above(where: str, groups: dict[str, list[Group]]) -> str | None:

@@ -65,6 +65,16 @@ def test_the_file_loggers_project_folder_joins_the_console_log_of_the_same_value
     assert len(sources(made)) == 2
 
 
+@pytest.mark.parametrize("above", ["stray.log", "sweep/stray.log"])
+def test_a_log_that_lies_above_runs_and_begins_like_them_swallows_none(made: Made, above: str) -> None:
+    made.console(above, curve(1, 1))
+    folder = above.rpartition("/")[0]
+    for name in ("a", "b", "c"):
+        made.console(f"{folder}/{name}/train.log".removeprefix("/"), curve(1, 6))
+    runs = {"sweep": ["sweep", "sweep-a", "sweep-b", "sweep-c"], "": ["a", "b", "c", "stray"]}
+    assert made.ids() == runs[folder]
+
+
 def test_a_run_below_a_run_stays_its_own_when_its_values_differ(made: Made) -> None:
     made.console("a/train.log", curve(1, 6))
     made.jsonl("a/other/other.jsonl", curve(1, 6, shift=0.5))
