@@ -89,7 +89,7 @@ def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:
             taken[lane].append(_room(at))
             out.append((mark, lane))
             continue
-        lane = _free((at, at + _SIGN), lanes) or 0
+        lane = _free((at, at + _SIGN), taken) or 0
         taken[lane].append((at, at + _SIGN))
         out.append((replace(mark, label=""), lane))
     return sorted(out, key=lambda one: (one[0].step, one[1]))

@@ -71,11 +71,14 @@ def test_incidents_close_together_stand_in_lanes() -> None:
     }
 
 
-def test_remarks_never_push_an_incident_out_of_the_lowest_lane() -> None:
+def test_remarks_never_push_an_incident_out_of_the_lowest_lane_nor_cover_its_name() -> None:
     marks = tuple(Mark(40 + k, "info", f"LOG-{k}", "t", "#x") for k in range(9))
     html = charts.ribbon(Frame(1, 100, (), (*marks, Mark(44, "error", "KL-05", "t", "#x"))))
-    assert {*re.findall(r"bottom:([\d.]+)rem", html)} == {"0.00"}
-    assert ">KL-05<" in html
+    placed = re.findall(r"left:([\d.]+)%;bottom:([\d.]+)rem[^>]*><span>([^<]*)<", html)
+    (name,) = [(float(left), bottom) for left, bottom, label in placed if label == "KL-05"]
+    assert name[1] == "0.00"
+    covered = [left for left, bottom, label in placed if bottom == "0.00" and 0 < float(left) - name[0] < 7.5]
+    assert covered == []
 
 
 def test_the_ribbon_of_one_step_is_whole() -> None:
