@@ -165,10 +165,8 @@ def _best(report: RunReport) -> FactBox:
     if best is None:
         return FactBox(t("Best validation"), None, "")
     at = t("step {step}", step=words.count(best.step))
-    if best.validation:
-        where = t("{dataset}, {step}", dataset=best.label, step=at)
-        return FactBox(t("Best validation"), _number(best.value), where)
-    return FactBox(t("Best training score"), _number(best.value), at)
+    title = t("Best validation") if best.validation else t("Best training score")
+    return FactBox(title, _number(best.value), t("{dataset}, {step}", dataset=best.label, step=at))
 
 
 def _steps(report: RunReport) -> FactBox:
