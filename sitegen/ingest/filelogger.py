@@ -40,7 +40,7 @@ def _unpack(value: object) -> jsonl.Record | str:
     data = value.get("data")
     step = jsonl.whole(value.get("step"))
     if step is None:
-        return 'there is no whole number from -1 to 2^53 under "step"'
+        return jsonl.no_step(value.get("step"), '"step"')
     if not isinstance(data, dict):
         return 'there is no object under "data"'
     return step, math.nan, data

@@ -69,6 +69,13 @@ def whole(value: object) -> int | None:
     return value if type(value) is int and -1 <= value <= LAST_STEP else None
 
 
+def no_step(value: object, under: str) -> str:
+    """Why a record whose step is `value` is none; `under` says where a step was looked for."""
+    if type(value) in (int, float) and (value > LAST_STEP or value < -1):  # type: ignore[operator]
+        return f"step out of range: {str(value)[:40]} is no whole number from -1 to 2^53"
+    return f"there is no whole number from -1 to 2^53 under {under}"
+
+
 def objects(head: bytes, limit: int = 20) -> tuple[list[dict[str, object]], int]:
     """Objects among the first `limit` non-empty lines of a head, and how many lines were looked at.
 

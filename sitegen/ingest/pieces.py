@@ -14,7 +14,8 @@ from functools import lru_cache
 
 SEPARATOR = " - "
 MAX_PIECE = 400  # characters
-STEP = re.compile(r"step: ?(\d{1,15})(?= - |\s*-?\s*$)")
+# A number beyond every step begins a record too: else the line would go on with the record before it.
+STEP = re.compile(r"step: ?(\d{1,4000}+)(?= - |\s*-?\s*$)")
 
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN|inf|Infinity)"
 _TENSOR = rf"(?:tensor|array|Array|Tensor)\(\[?(?P<b>{_NUMBER})\]?(?:, ?[^()]{{0,80}})?\)"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from sitegen.ingest import joins, pieces
 from sitegen.ingest.faults import Faults, short
+from sitegen.ingest.jsonl import LAST_STEP
 from sitegen.ingest.pieces import SEPARATOR, Record
 from sitegen.ingest.table import Layouts, Table
 from sitegen.ingest.text import Line
@@ -122,7 +123,7 @@ class Records:
             return False
         self.close()
         self._open = _Open(line.number, time, text, int(match[1]), line.speaker, width, cut, record=record)
-        if record:
+        if record and self._open.step <= LAST_STEP:
             self.last_step, self.last_line = self._open.step, line.number
         return True
 
@@ -164,6 +165,10 @@ class Records:
         if here is None or (here.added and not end):
             return
         self._reopen(here)
+        if here.step > LAST_STEP:
+            told = f"step out of range: {short(str(here.step), 40)} is more than 2^53; the line was left out"
+            self._faults.add("out-of-range", here.line, told)
+            return
         record = pieces.record(here.whole) if here.parts or here.record is None else here.record
         if record is None:
             if (end and torn) or here.cut:

@@ -63,7 +63,8 @@ def _unpack(value: object) -> jsonl.Record | str:
         return "it is not a JSON object"
     key = _step_key(value)
     if key is None:
-        return f"there is no whole number from -1 to 2^53 under any of {', '.join(STEP_KEYS[:4])}, …"
+        named = next((value[key] for key in STEP_KEYS if key in value), None)
+        return jsonl.no_step(named, f"any of {', '.join(STEP_KEYS[:4])}, …")
     step = jsonl.whole(value.pop(key))
     assert step is not None
     time = math.nan

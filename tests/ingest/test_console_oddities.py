@@ -98,6 +98,27 @@ def test_oddity_02_a_last_record_as_short_as_many_before_it_is_whole() -> None:
     assert found.problems == []
 
 
+@pytest.mark.parametrize("step", ["1" + "0" * 18, "1" + "0" * 30, "9" * 3000, str(2**53 + 1)])
+def test_a_step_that_no_run_reaches_is_a_problem_and_leaves_its_neighbours_alone(step: str) -> None:
+    lines = [
+        step_line(1, "actor/lr:1e-06", "response_length/mean:100.0"),
+        f"step:{step} - actor/lr:2e+28 - response_length/mean:7.0",
+        step_line(2, "actor/lr:3e-06", "response_length/mean:101.0"),
+    ]
+    found = reading("\n".join(lines) + "\n")
+    assert found.rows == [
+        (1, {"actor/lr": 1e-06, "response_length/mean": 100.0}),
+        (2, {"actor/lr": 3e-06, "response_length/mean": 101.0}),
+    ]
+    (problem,) = found.problems
+    assert (problem.path, problem.line, problem.kind) == ("run/train.log", 2, "out-of-range")
+    assert problem.message.startswith("step out of range: ")
+
+
+def test_the_largest_step_is_a_step() -> None:
+    assert reading(step_line(2**53, "actor/lr:1e-06") + "\n").steps == [2**53]
+
+
 def test_oddity_03_metrics_without_a_step_are_a_problem_not_a_row() -> None:
     tail = "t_length/mean:144.000 - prompt_length/max:146.000 - timing_s/gen:1.977 - timing_s/adv:0.041\n"
     found = reading(tail + "step:384 - actor/lr:0.5\n")

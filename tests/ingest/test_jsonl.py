@@ -119,3 +119,13 @@ def test_many_short_lines_are_handed_on_in_bounded_blocks(monkeypatch: pytest.Mo
     sizes = [len(batch.rows.steps) for batch in filelogger.read(cast(Source, Text(content))) if batch.rows]
     assert sum(sizes) == 1000
     assert max(sizes) * 30 < 4000 + 2 * 1000 + 30
+
+
+@pytest.mark.parametrize("step", ["1e30", "1" + "0" * 18, "1" + "0" * 400, "-7"])
+def test_a_step_out_of_range_is_a_problem_with_its_line(step: str) -> None:
+    lines = '{"step": 1, "data": {"a/b": 0.5}}\n{"step": STEP, "data": {"a/b": 9.0}}\n'
+    found = reading(lines.replace("STEP", step), filelogger)
+    assert found.rows == [(1, {"a/b": 0.5})]
+    (problem,) = found.problems
+    assert (problem.path, problem.line) == ("run/train.log", 2)
+    assert "step out of range" in problem.message
