@@ -6,6 +6,7 @@ from typing import Protocol
 
 from sitegen.language import t
 from sitegen.model import Page, Run
+from sitegen.reports.visible import defused
 
 
 class Render(Protocol):
@@ -38,7 +39,7 @@ def page(
 ) -> Page:
     """A Page whose HTML is `template` rendered with `context`, its title included."""
     html = fragment(render, template, path, title=title, **context)
-    return Page(path, title, description, html, search, kind, filters)
+    return Page(path, defused(title), defused(description), html, search, kind, filters)
 
 
 def below(render: Render, run: Run, kind: str, *, title: str, summary: str, **context: object) -> Page:
@@ -46,4 +47,5 @@ def below(render: Render, run: Run, kind: str, *, title: str, summary: str, **co
     path = f"runs/{run.id}/{kind}/"
     named = t("{what} of {run}", what=title, run=run.title)
     html = fragment(render, f"{kind}.html", path, title=named, run=run, summary=summary, **context)
-    return Page(path, named, t("A choice of {summary}.", summary=summary), html, kind=kind)
+    description = t("A choice of {summary}.", summary=summary)
+    return Page(path, defused(named), defused(description), html, kind=kind)

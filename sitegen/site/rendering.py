@@ -19,6 +19,7 @@ from sitegen.pages import run as run_page
 from sitegen.pages.render import Render
 from sitegen.reports import Entry, Reports, failed, spread
 from sitegen.reports.shapes import RunReport
+from sitegen.reports.visible import defused
 from sitegen.site import api, cross, llms, previews
 from sitegen.site.templates import environment
 
@@ -74,10 +75,10 @@ def chart_key(key: str, name: str) -> str:
 
 
 def renderer(env: jinja2.Environment) -> Render:
-    """A Render over `env`."""
+    """A Render over `env`. All HTML of pages comes from here, so names that hide or turn text end here."""
 
     def render(template: str, /, **context: object) -> str:
-        return env.get_template(template).render(context)
+        return defused(env.get_template(template).render(context))
 
     return render
 

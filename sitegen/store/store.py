@@ -34,8 +34,8 @@ from sitegen.store.query import FindingsOf, ProblemsOf, Question, StatusOf
 OF_ROWS = frozenset({"steps", "evals", "events"})
 #: Columns of `steps` that are loaded whatever a statement names.
 ALWAYS = frozenset({"run", "row", "step", "segment", "warm", "w", "stride"})
-#: Seconds that one card may take on a batch of runs. The slowest of ours takes half a second, on a machine that has
-#: time for it; `sitegen rules test` waits less.
+#: Seconds that one card may take on a batch of runs. The slowest of ours takes half a second, on a
+#: machine that has time for it.
 CARD_SECONDS = 60.0
 #: Runs that a message names.
 NAMED = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitegen.reports.visible import excerpt, visible
+from sitegen.reports.visible import defused, excerpt, visible
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,18 @@ def test_marks_count_as_what_they_take() -> None:
 def test_without_an_end_the_beginning_alone_is_shown() -> None:
     found = excerpt("abcdef", 2, 0)
     assert (found.head, found.tail, found.left_out) == ("ab", "", 4)
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("<p>12 → 13\n\t你好 😀 שלום</p>\r\n", "<p>12 → 13\n\t你好 😀 שלום</p>\r\n"),
+        ("<h1>\u202egpj.exe</h1>", "<h1>‹U+202E›gpj.exe</h1>"),
+        ("a\x00b\x1b\x85\u202a\u2066\u2069", "a‹U+0000›b‹U+001B›‹U+0085›‹U+202A›‹U+2066›‹U+2069›"),
+        ("\x00" * 9, "‹U+0000 ×9›"),
+        ("‹U+202E›", "‹U+202E›"),  # marked already
+        ("soft\u00adly \u200b", "soft\u00adly \u200b"),  # not seen, but turns nothing around
+    ],
+)
+def test_html_keeps_no_sign_that_controls_or_turns_a_line(html: str, shown: str) -> None:
+    assert defused(html) == shown

@@ -7,7 +7,9 @@ from pathlib import Path
 import jinja2
 import pytest
 
+from sitegen.pages import render as rendering
 from sitegen.site import digest, environment, folder
+from sitegen.site.rendering import renderer
 
 
 def test_ours_are_found(repo: Path) -> None:
@@ -43,3 +45,20 @@ def test_an_override_makes_kept_fragments_stale(tmp_path: Path) -> None:
     before = digest(tmp_path)
     (tmp_path / "run.html").write_text("x")
     assert digest(tmp_path) != before == digest()
+
+
+def test_no_name_of_a_run_turns_a_page_around() -> None:
+    made = rendering.page(
+        renderer(environment()),
+        "tombstone.html",
+        "runs/a/",
+        title="\u202egpj.exe",
+        description="of \u2066x",
+        kind="run",
+        run="a\x00b\u202e",
+        date="d",
+        why="",
+    )
+    assert (made.title, made.description) == ("‹U+202E›gpj.exe", "of ‹U+2066›x")
+    assert "a‹U+0000›b‹U+202E›" in made.html
+    assert not {"\x00", "\u202e"} & set(made.html)
