@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sitegen.ingest import diagnosis, dialect, marks, signs, text
 from sitegen.ingest.clock import Clock
 from sitegen.ingest.diagnosis import Sign
+from sitegen.ingest.endings import Ending
 from sitegen.ingest.facts import Facts
 from sitegen.ingest.faults import Faults
 from sitegen.ingest.hydra import Configs
@@ -72,6 +73,7 @@ class Reader:
         self._facts = Facts()
         self._tracebacks = Tracebacks()
         self._keeper = Keeper(path)
+        self._ending = Ending()
         self._validations = Validations(self._records, self._faults)
         self._prefixes: set[bytes] = {b""}
         self._time = math.nan
@@ -98,6 +100,7 @@ class Reader:
                 yield Batch(rows=records.rows())
         self._catch_up(clock, len(lines))
         self._previous = [*self._previous, *lines[-LOOK_BACK:]][-LOOK_BACK:]
+        self._ending.block(first, lines)
         self._lines = first + len(lines) - 1
 
     def _worth_reading(self, lines: list[bytes], marked: list[int]) -> Iterator[int]:
@@ -132,6 +135,8 @@ class Reader:
             self._fold(folded)
         self._configs.finish()
         self._stepped()
+        for line in self._ending.errors():
+            self._keeper.add(Sign("traceback", "error"), self._seen(line.number, line.body))
         lines = self._keeper.finish(self._faults)
         rows = self._records.rows() if len(self._records.table) else None
         config = {**self._facts.overrides, **self._configs.found}
@@ -227,6 +232,7 @@ class Reader:
             folded.line, self._time, self._records.last_step, folded.text, 0, folded.handled, folded.ignored
         )
         self._keeper.add(sign, seen, folded.signature)
+        self._ending.told = max(self._ending.told, folded.line)
 
     def _seen(self, number: int, body: str) -> Seen:
         return Seen(number, self._time, self._records.last_step, body, 0)

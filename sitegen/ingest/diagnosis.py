@@ -136,6 +136,12 @@ _START = re.compile(
     r"Started a local Ray instance|Connected to Ray cluster|Connecting to existing Ray cluster"
     r"|Training from scratch|Setting global step to \d+"
 )
+_BARE = re.compile(
+    r"(?:\w{1,80}\.){0,8}[A-Z]\w{0,80}?(?:Error|Exception)(?:\([\w.]{1,80}\))?(?::\s|:?\s*$)"
+    r"|Fatal Python error: "
+    r"|(?:\S{0,120}: line \d+: +\d+ )?(?:Segmentation fault|Bus error|Aborted)(?:\s+\(core dumped\)|$)"
+)
+_SHELL = re.compile(r"\S{0,120}: line \d+: +\d+ ")  # the place in a script that a shell names first
 _RESUMED_STEP = re.compile(r"(?:Setting global step to |global_step_)(\d+)")
 
 
@@ -148,6 +154,14 @@ def classify(body: str) -> Sign | None:
                     return sign
                 break
     return None
+
+
+def bare_error(body: str) -> str | None:
+    """The error that `body` is, printed without a traceback; None for any other line.
+
+    Programs print errors that they handled, too: it says something about a run only where the log ends in it.
+    """
+    return _SHELL.sub("", body.strip(), count=1) if _BARE.match(body) else None
 
 
 def starts_attempt(body: str) -> bool:

@@ -169,6 +169,55 @@ def test_a_crash_before_the_first_step_is_told() -> None:
     assert found.facts["planned_steps"] == "559"
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "RuntimeError: boom",
+        "AssertionError",
+        "verl.errors.BatchError: x\n\n \n\n\n\n",
+        "Segmentation fault (core dumped)",
+        "Segmentation fault",
+        "(TaskRunner pid=7) RuntimeError: boom",
+        "[rank0]: AssertionError: x",
+    ],
+)
+def test_an_error_without_a_traceback_ended_the_run_where_the_log_ends_in_it(end: str) -> None:
+    (line,) = reading(STEP.format(3) + end).log
+    assert (line.line, line.kind, line.level, line.step) == (2, "traceback", "error", 3)
+
+
+def test_a_log_may_end_in_several_errors() -> None:
+    end = "RuntimeError: boom\nrun.sh: line 12:  4711 Segmentation fault      (core dumped) python3 -m verl\n"
+    found = reading(STEP.format(3) + end).log
+    assert [(line.line, line.text.partition(" ")[0]) for line in found] == [
+        (2, "RuntimeError:"),
+        (3, "Segmentation"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "RuntimeError: boom\nscored 0\n",
+        "RuntimeError: boom\n" + STEP.format(4),
+        "Error: no match in the answer\n",
+        "the last RuntimeError: boom\n",
+        "(RewardWorker pid=9) ValueError: cannot parse the answer\n",
+    ],
+)
+def test_an_error_without_a_traceback_says_nothing_elsewhere(rest: str) -> None:
+    assert reading(STEP.format(3) + rest).log == []
+
+
+def test_the_error_of_a_traceback_is_told_once() -> None:
+    assert len(reading(STEP.format(3) + crash("ValueError: x")).log) == 1
+
+
+def test_an_error_without_a_traceback_after_the_end_did_not_end_the_run() -> None:
+    bar = "Training Progress: 100%|####| 3/3 [00:30<00:00, 10.0s/it]\n"
+    assert reading(STEP.format(3) + bar + "RuntimeError: teardown\n").log[-1].level == "info"
+
+
 # --- bounds --------------------------------------------------------------------------------
 
 
