@@ -18,7 +18,10 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A before/after number of an incident; `before` or `after` may be missing."""
+    """A before/after number of an incident.
+
+    `before` or `after` is None where nothing was logged, NaN where only values that are not finite were.
+    """
 
     metric: str  # canonical key
     label: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -283,4 +284,7 @@ def _closed(sentence: str) -> str:
 
 
 def _text(value: float | None) -> str | None:
-    return None if value is None else charts.human(value)
+    """None where nothing was logged, which is not the same as a value that is not finite."""
+    if value is None:
+        return None
+    return charts.human(value) if math.isfinite(value) else t("not finite")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -64,12 +65,16 @@ def _numbers(facts: Sequence[Fact]) -> str:
     rows = [
         (
             escape(f"{fact.label} ({fact.unit})" if fact.unit else fact.label),
-            words.number(fact.before),
-            words.number(fact.after),
+            _number(fact.before),
+            _number(fact.after),
         )
         for fact in facts
     ]
     return table(("", "before", "after"), rows, numbers=(1, 2)) if rows else ""
+
+
+def _number(value: float | None) -> str:
+    return words.number(value) if value is None or math.isfinite(value) else "not finite"
 
 
 def _bullets(title: str, lines: Sequence[str], config: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from sitegen.model import Evidence, Fact, Floats, Ints, LogLine, Run
 from sitegen.rules.answers import Answer
 from sitegen.rules.definition import Definition
 from sitegen.rules.message import Value
+from sitegen.rules.nonfinite import NonFinite
 from sitegen.rules.rowdata import RowData
 from sitegen.rules.spans import Stretch
 
@@ -31,7 +33,9 @@ class Event:
     line: LogLine | None
 
 
-def of_numbers(rule: Definition, answer: Answer, span: Stretch, peak: int, rows: RowData) -> Evidence:
+def of_numbers(
+    rule: Definition, answer: Answer, span: Stretch, peak: int, rows: RowData, odd: NonFinite
+) -> Evidence:
     """Evidence for a span of steps or validations."""
     shown = [at for at in _window(answer, span, peak, rows) if answer.steps[at] is not None]
     return Evidence(
@@ -39,7 +43,7 @@ def of_numbers(rule: Definition, answer: Answer, span: Stretch, peak: int, rows:
         steps=tuple(step for at in shown if (step := answer.steps[at]) is not None),
         values=_listed(answer.value[shown]),
         thresholds=_listed(answer.threshold[shown]),
-        facts=(*before_after(rule, answer, span, rows), *extras(rule, answer, peak)),
+        facts=(*before_after(rule, answer, span, rows, odd), *extras(rule, answer, peak)),
     )
 
 
@@ -69,21 +73,29 @@ def of_run(rule: Definition, run: Run, answer: Answer, place: int, rows: RowData
     return Evidence(rule.metric, steps, values, (threshold,) * len(steps), told)
 
 
-def before_after(rule: Definition, answer: Answer, span: Stretch, rows: RowData) -> tuple[Fact, ...]:
-    """Medians of the w rows before the onset and of the rows inside."""
+def before_after(
+    rule: Definition, answer: Answer, span: Stretch, rows: RowData, odd: NonFinite
+) -> tuple[Fact, ...]:
+    """Medians of the w rows before the onset and of the rows inside.
+
+    Of finite values; NaN where there is none but one that is not finite was logged, None where nothing was.
+    """
     here = rows.place(answer.run)
     onset = here.start + max(int(answer.row[span.first]) - 1, 0)
     end = here.start + int(answer.row[span.last])
     if here.stop == here.start:
         return ()
     width = int(rows.w[min(onset, here.stop - 1)])
+    sides = slice(max(here.start, onset - width), onset), slice(onset, max(end, onset + 1))
     facts = []
     for key in rule.facts:
-        values = rows.metrics[key]
-        before = _median(values[max(here.start, onset - width) : onset])
-        after = _median(values[onset : max(end, onset + 1)])
-        if before is not None or after is not None:
-            facts.append(_fact(key, before, after))
+        told = [_median(rows.metrics[key][side]) for side in sides]
+        if told != [None, None]:
+            for at, side in enumerate(sides):
+                numbers = range(side.start - here.start + 1, side.stop - here.start + 1)
+                if told[at] is None and odd.among(answer.run, key, numbers):
+                    told[at] = math.nan
+            facts.append(_fact(key, *told))
     return tuple(facts)
 
 

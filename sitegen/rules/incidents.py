@@ -14,6 +14,7 @@ from sitegen.rules import evidence, message, presets, said
 from sitegen.rules.answers import Answer
 from sitegen.rules.definition import ADVICE, CAUSES, Definition
 from sitegen.rules.evidence import Event
+from sitegen.rules.nonfinite import NonFinite
 from sitegen.rules.rowdata import RowData
 from sitegen.rules.spans import Stretch
 from sitegen.store import Store
@@ -25,6 +26,7 @@ class Maker:
     def __init__(self, store: Store, rows: RowData) -> None:
         self.store = store
         self.rows = rows
+        self._odd = NonFinite(store)
         self._events: Mapping[tuple[str, int], Event] | None = None
 
     def incident(self, rule: Definition, run: Run, answer: Answer, span: Stretch) -> Incident:
@@ -60,7 +62,7 @@ class Maker:
             return evidence.of_events(rule, answer, span, events)
         if rule.scope == "run":
             return evidence.of_run(rule, run, answer, place, self.rows)
-        return evidence.of_numbers(rule, answer, span, place, self.rows)
+        return evidence.of_numbers(rule, answer, span, place, self.rows, self._odd)
 
     def _steps(
         self, rule: Definition, run: Run, answer: Answer, span: Stretch

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from markdown_it import MarkdownIt
 
 from sitegen.charts import drawing, figures, fonts
 from sitegen.errors import Problem
-from sitegen.model import Outcome, Phase, PhaseName
+from sitegen.model import Evidence, Fact, Outcome, Phase, PhaseName
 from sitegen.pages import report_figures, report_md
+from sitegen.pages.happened import card
 from sitegen.reports import assemble
 from sitegen.reports.shapes import RunReport
 from tests.reports.made import findings, incident, line, moved, rule, run, series
@@ -204,3 +206,13 @@ def test_a_median_of_the_largest_numbers_is_a_number() -> None:
     text = report_md.document(report(columns={**COLUMNS, "perf/throughput": np.full(100, 1.5e308)}))
     assert "1.50e308" in text or "1.5e308" in text
     assert "| inf" not in text
+
+
+def test_a_value_that_is_not_finite_is_not_called_absent() -> None:
+    facts = (Fact("entropy", "Entropy", "", 0.9, float("nan")), Fact("score", "Score", "", 0.5, None))
+    one = replace(incident(), evidence=Evidence(None, facts=facts))
+    lines = report_md.document(report(one)).splitlines()
+    assert "| Entropy | 0.9 | not finite |" in lines
+    assert "| Score | 0.5 | – |" in lines
+    shown = [(change.before, change.after) for change in card(one, report(one), None, drawn=False).changes]
+    assert shown == [("0.9", "not finite"), ("0.5", None)]

@@ -76,6 +76,15 @@ def test_facts_compare_medians_before_and_inside(shelf: Written) -> None:
     assert [(one.metric, one.before, one.after) for one in facts] == [("score", 0.5, 0.2)]
 
 
+def test_values_that_are_not_finite_are_told_apart_from_none(shelf: Written) -> None:
+    entropy = [0.5] * 30 + [NAN] * 33
+    odd = [(31, "actor/entropy", "nan"), (60, "critic/score/mean", "inf")]  # the score long after the span
+    shelf.add("a", {**HIGH, "critic/score/mean": entropy, "actor/entropy": entropy}, non_finite=odd)
+    facts = judge(shelf, [rule(settings='facts = ["score", "entropy"]')]).incidents[0].evidence.facts
+    told = [(one.metric, one.before, one.after) for one in facts]
+    assert told == [("score", 0.5, None), ("entropy", 0.5, pytest.approx(NAN, nan_ok=True))]
+
+
 def test_other_columns_are_facts_and_may_be_named(shelf: Written) -> None:
     shelf.add("a", HIGH)
     found = judge(
