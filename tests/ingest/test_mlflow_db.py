@@ -188,7 +188,7 @@ def test_cells_of_a_wrong_type_are_told_and_the_others_kept(tmp_path: Path) -> N
     connection.close()
     reading = found(tmp_path / "db")
     assert (1, {"a": 1.5}) in reading.rows
-    assert set(reading.kinds) == {"malformed", "not-a-number"}
+    assert set(reading.kinds) == {"malformed", "not-a-number", "damaged"}
 
 
 # --- files in a bad state --------------------------------------------------------------------
