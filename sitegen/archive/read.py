@@ -74,8 +74,8 @@ class Archive:
         if names is not None:
             asked = set(names)
             wanted = {logged: column for logged, column in wanted.items() if logged in asked}
-        table = _table(self.steps(run), columns=["step", "segment", "live", *wanted.values()])
-        steps, segments, live = (table.column(i).to_numpy() for i in range(3))
+        table = _table(self.steps(run), columns=["step", "segment", "live", "cut", *wanted.values()])
+        steps, segments, live, cut = (table.column(i).to_numpy() for i in range(4))
         keys = glossary().canonical(self.columns(run).values())
         odd = self._non_finite(run)
         return {
@@ -87,6 +87,7 @@ class Archive:
                 segments=segments.astype(np.int64),
                 live=live,
                 non_finite=tuple(odd.get(logged, ())),
+                cut=cut if cut.any() else None,
             )
             for logged, column in wanted.items()
         }

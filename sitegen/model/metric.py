@@ -25,6 +25,7 @@ class Series:
     segments: Ints
     live: NDArray[np.bool_]
     non_finite: tuple[tuple[int, str], ...] = ()  # (step, "nan"|"inf"|"-inf")
+    cut: NDArray[np.bool_] | None = None  # rows whose record lost its end; None: no row did
 
 
 @dataclass(frozen=True, slots=True)

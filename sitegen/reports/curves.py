@@ -29,6 +29,8 @@ class Curves:
         kept = np.flatnonzero(live)
         self._rows = kept[np.argsort(steps[kept], kind="stable")]
         self.steps: Ints = steps[self._rows]  # steps of live rows, ascending
+        lost = None if anyone is None else anyone.cut
+        self.cut: _Marks = np.zeros(len(kept), dtype=np.bool_) if lost is None else lost[self._rows]
         self.rewritten = int(len(live) - len(kept))
 
     def __iter__(self) -> Iterator[Series]:

@@ -14,22 +14,26 @@ _INSIDE = {"generate_sequences", "reshard"}  # parts of "gen"; counting them aga
 _ALL_GPUS = "tokens_per_sec"  # divided by the number of GPUs where that is known
 _LONGEST = 1e10  # seconds, three centuries: more is no time that passed
 _PERIODIC = ("testing", "save_checkpoint")
+_MUCH = 0.05  # of a step; whether a smaller part is missing does not show in the step's seconds
 
 
 def parts(curves: Curves) -> tuple[TimingPart, ...]:
     """Parts of the step, longest share first, "other" last.
 
     A part's seconds are its median over the steps that have it; shares spread parts that come every k steps
-    over k. "other" is the median of step less parts, over steps without validation and checkpoint.
+    over k. "other" is the median of step less parts, over steps without validation and checkpoint. Rows that
+    do not tell of a part (see `_untold`) count neither as steps without it nor for "other".
     """
     step = _step(curves)
     named = _named(curves)
     if not named or not np.isfinite(step).any():
         return ()
-    found = [_part(name, values, curves.steps) for name, values in sorted(named.items())]
-    quiet = _quiet(named, len(step))
-    rest = step - _total(_steady(named) if quiet.any() else list(named.values()), len(step))
-    other = max(0.0, _known(_median(rest[quiet] if quiet.any() else rest)) or 0.0)
+    untold = {name: _untold(name, values, step, curves.cut) for name, values in named.items()}
+    found = [
+        _part(name, values[~untold[name]], curves.steps[~untold[name]])
+        for name, values in sorted(named.items())
+    ]
+    other = _other(step, named, ~np.any(list(untold.values()), axis=0))
     spread = sum(part.seconds / part.every for part in found) + other
     if not 0 < spread < np.inf:
         return ()
@@ -106,6 +110,31 @@ def _total(named: list[Floats], n: int) -> Floats:
 def _quiet(named: dict[str, Floats], n: int) -> NDArray[np.bool_]:
     """Rows without validation and checkpoint."""
     return _total([named[name] for name in _PERIODIC if name in named], n) <= 0
+
+
+def _untold(name: str, values: Floats, step: Floats, cut: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows that lack the part though it may have been there.
+
+    Such a row was cut; or, as in a log that somebody abridged, steps without the part take no less time than
+    those with it. Validation and checkpoints may be timed outside the step, so this says nothing of them.
+    """
+    there = np.isfinite(values)
+    if name not in _PERIODIC:
+        seconds = _median(values)
+        usual, without = _median(step[there]), _median(step[~there])
+        if seconds >= _MUCH * usual and without > usual - seconds / 2:
+            return ~there
+    return cut & ~there
+
+
+def _other(step: Floats, named: dict[str, Floats], whole: NDArray[np.bool_]) -> float:
+    """Seconds of a step that no part explains, from the rows that tell of all parts where there are any."""
+    quiet = _quiet(named, len(step))
+    whole = whole & np.isfinite(step)
+    whole = whole if whole.any() else np.ones(len(step), dtype=np.bool_)
+    calm = bool((quiet & whole).any())
+    rest = step - _total(_steady(named) if calm else list(named.values()), len(step))
+    return max(0.0, _known(_median(rest[quiet & whole if calm else whole])) or 0.0)
 
 
 def _part(name: str, values: Floats, steps: Ints) -> TimingPart:

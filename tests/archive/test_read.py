@@ -29,6 +29,12 @@ def test_series_hold_values_segments_and_what_was_not_finite(made: Made) -> None
     assert series["y"].non_finite == ()
 
 
+def test_series_say_which_records_lost_their_end(made: Made) -> None:
+    made.file("a/m.jsonl", '{"step":1,"data":{"x":0.5}}\n{"step":2,"data":{"x":0.75,"y":0.1')
+    cut = made.archive.series(made.run().id)["x"].cut
+    assert cut is not None and cut.tolist() == [False, True]
+
+
 def test_series_may_be_asked_for_by_name(made: Made) -> None:
     made.jsonl("a/m.jsonl", curve(1, 3))
     run = made.run()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,50 @@ def test_parts_of_a_part_are_not_counted_twice() -> None:
         )
     )
     assert [part.name for part in parts] == ["gen", "other"]
+
+
+def test_rows_that_were_cut_are_no_steps_without_a_part() -> None:
+    logged = series(
+        {
+            "timing_s/step": [10.0] * 7,
+            "timing_s/gen": [6.0] * 7,
+            "timing_s/testing": [1.0] + [NAN] * 6,
+        }
+    )
+    cut = np.array([False] + [True] * 6)
+    parts = timing.parts(Curves({name: replace(one, cut=cut) for name, one in logged.items()}))
+    assert {part.name: part.every for part in parts} == {"gen": 1, "testing": 1, "other": 1}
+    assert {part.name: part.seconds for part in parts} == {"gen": 6.0, "testing": 1.0, "other": 3.0}
+
+
+def test_a_part_that_abridged_rows_leave_out_is_part_of_every_step_as_long_as_the_others() -> None:
+    parts = timing.parts(
+        step(
+            timing_s__step=[100.0, 99.0, 102.0, 98.0],
+            timing_s__gen=[30.0] * 4,
+            timing_s__update_actor=[60.0, NAN, NAN, NAN],
+        )
+    )
+    assert [(part.name, part.every, part.share) for part in parts] == [
+        ("update_actor", 1, 0.6),
+        ("gen", 1, 0.3),
+        ("other", 1, 0.1),
+    ]
+
+
+def test_a_part_whose_seconds_the_other_steps_save_is_not_there_every_step() -> None:
+    parts = timing.parts(
+        step(
+            timing_s__step=[100.0, 40.0, 100.0, 40.0],
+            timing_s__gen=[30.0] * 4,
+            timing_s__update_actor=[60.0, NAN, 60.0, NAN],
+        )
+    )
+    assert {part.name: (part.every, part.seconds) for part in parts} == {
+        "gen": (1, 30.0),
+        "update_actor": (2, 60.0),
+        "other": (1, 10.0),
+    }
 
 
 def test_the_oldest_names_are_read_too() -> None:
