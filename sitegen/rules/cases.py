@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sitegen.cards import Table
+from sitegen.errors import CardError
 from sitegen.model import Findings, Incident, Outcome, Severity
 from sitegen.rules import casetext, engine
 from sitegen.rules.caseshelf import CaseShelf, stretched
 from sitegen.rules.casetext import Span
 from sitegen.rules.definition import Definition
-from sitegen.store import Store, keys_for
+from sitegen.store import CARD_SECONDS, Store, keys_for
 
-#: How long a card may think about all cases together: a few thousand rows.
-SECONDS = 10.0
+#: How long a card may think about all cases together, a few thousand rows: as long as about a batch of runs.
+SECONDS = CARD_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ def cases(rule: Definition) -> tuple[Sketch, ...]:
 def test(catalog: Sequence[Definition], codes: Sequence[str] | None = None) -> tuple[CaseResult, ...]:
     """Run the cases of `codes` (every card by default), in the order of the cards.
 
-    All of them are runs of one store, so that rows are made into relations once. Raises CardError when a
-    card's SQL fails on them.
+    All of them are runs of one store, so that rows are made into relations once. A card whose SQL fails on
+    them, or takes longer than it may in a build, fails in all of its cases and spares the others.
     """
     wanted = [rule for rule in catalog if codes is None or rule.code in codes]
     needed = [one for one in catalog if one in wanted or any(_feeds(one, rule) for rule in wanted)]
@@ -58,13 +59,19 @@ def test(catalog: Sequence[Definition], codes: Sequence[str] | None = None) -> t
         {f"{rule.code}/{at}": _asking(rule, case) for rule in wanted for at, case in enumerate(rule.cases)}
     )
     keys = keys_for(frozenset().union(*(one.metrics for one in needed)))
+    faults: dict[str, CardError] = {}
     with Store(shelf, frame=shelf.frame(keys), seconds=SECONDS) as store:
-        found = engine.evaluate_store(store, needed, {})
-    return tuple(
-        _result(rule, case, found[f"{rule.code}/{at}"], shelf.rows(f"{rule.code}/{at}"))
-        for rule in wanted
-        for at, case in enumerate(rule.cases)
-    )
+        found = engine.evaluate_store(store, needed, {}, faults=faults)
+    broken = [one for one in needed if one.code in faults]
+
+    def result(rule: Definition, at: int) -> CaseResult:
+        run, case = f"{rule.code}/{at}", rule.cases[at]
+        for one in broken:
+            if one.code in (rule.code, *rule.after):
+                return _failed(rule, case, faults[one.code])
+        return _result(rule, case, found[run], shelf.rows(run))
+
+    return tuple(result(rule, at) for rule in wanted for at in range(len(rule.cases)))
 
 
 def _asking(rule: Definition, case: Table) -> Table:
@@ -77,6 +84,11 @@ def _result(rule: Definition, case: Table, findings: Findings, rows: Mapping[int
     wrong = judge(rule, case, findings, rows)
     message = f"{rule.path}:{case.line}: {rule.code}: {name}: {wrong}" if wrong else ""
     return CaseResult(rule.code, name, rule.path, case.line, not wrong, message)
+
+
+def _failed(rule: Definition, case: Table, fault: CardError) -> CaseResult:
+    """For a card that failed, or reads spans of one that did."""
+    return CaseResult(rule.code, str(case.values["name"]), rule.path, case.line, False, str(fault))
 
 
 def _feeds(one: Definition, rule: Definition) -> bool:

@@ -48,28 +48,39 @@ class _Tally:
 
 
 def evaluate_store(
-    store: Store, catalog: Sequence[Definition], overrides: Overrides, presets: Sequence[str] = ()
+    store: Store,
+    catalog: Sequence[Definition],
+    overrides: Overrides,
+    presets: Sequence[str] = (),
+    faults: dict[str, CardError] | None = None,
 ) -> dict[str, Findings]:
     """Findings of every run of `store`, which should hold one batch.
 
-    `presets` are for runs whose run.toml chooses none.
+    `presets` are for runs whose run.toml chooses none. A card that fails ends everything with a CardError;
+    with `faults`, that is where its error is left, by code, and the card has no verdict.
     """
     words = frozenset().union(*(rule.metrics for rule in catalog))
     store.prepare(words)
     with np.errstate(over="ignore", invalid="ignore"):  # distances of the largest doubles are inf
-        return _Batch(store, catalog, overrides, presets).findings()
+        return _Batch(store, catalog, overrides, presets, faults).findings()
 
 
 class _Batch:
     """One pass of all cards over a few runs."""
 
     def __init__(
-        self, store: Store, catalog: Sequence[Definition], overrides: Overrides, presets: Sequence[str]
+        self,
+        store: Store,
+        catalog: Sequence[Definition],
+        overrides: Overrides,
+        presets: Sequence[str],
+        faults: dict[str, CardError] | None = None,
     ) -> None:
         keys = {metric.key for metric in glossary().metrics}
         self.store = store
         self.catalog = catalog
         self.overrides = overrides
+        self.faults = faults
         self.runs: tuple[Run, ...] = store.facts()
         self.asked = Asked(self.runs, catalog, presets)
         store.put("presets", self.asked.table())
@@ -91,13 +102,21 @@ class _Batch:
             if not moved and any("moves" in rule.words for rule in rules):
                 self.store.put("moves", self._moves())
                 moved = True
-            for rule, table in self._answers(self._worth_asking(rules)):
-                if rule.kind == "phase":
-                    self._phases_of(rule, table)
-                else:
-                    self._incidents_of(rule, table)
+            for rule, answer in self._answers(self._worth_asking(rules)):
+                self._judge(rule, answer)
             self.store.put("spans", spans_table(self.seen))
         return {run.id: self._of(run) for run in self.runs}
+
+    def _judge(self, rule: Definition, answer: Future[pa.Table]) -> None:
+        try:
+            if rule.kind == "phase":
+                self._phases_of(rule, answer.result())
+            else:
+                self._incidents_of(rule, answer.result())
+        except CardError as error:
+            if self.faults is None:
+                raise
+            self.faults[rule.code] = error
 
     def _moves(self) -> pa.Table:
         """Relation `moves`: where the score of each run goes from one level to another."""
@@ -138,17 +157,15 @@ class _Batch:
     def _params(self, rule: Definition) -> dict[str, object]:
         return {**rule.params, **self.overrides.get(rule.code, {})}
 
-    def _answers(self, rules: Sequence[Definition]) -> Iterator[tuple[Definition, pa.Table]]:
+    def _answers(self, rules: Sequence[Definition]) -> Iterator[tuple[Definition, Future[pa.Table]]]:
         """Answers of the rules in their order. A card runs on each thread, a few ahead of who reads them."""
         with ThreadPoolExecutor(self.store.threads) as pool:
             waiting: deque[tuple[Definition, Future[pa.Table]]] = deque()
             for rule in rules:
                 waiting.append((rule, pool.submit(answers.ask, self.store, rule, self._params(rule))))
                 if len(waiting) > AHEAD:
-                    known, answer = waiting.popleft()
-                    yield known, answer.result()
-            for known, answer in waiting:
-                yield known, answer.result()
+                    yield waiting.popleft()
+            yield from waiting
 
     def _incidents_of(self, rule: Definition, table: pa.Table) -> None:
         tally = self._tally(rule, table)

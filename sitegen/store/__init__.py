@@ -4,10 +4,11 @@ from sitegen.store.facts import has_log
 from sitegen.store.frames import Frame, Shelf, best_of_n, empty_raw, main_validations, stride
 from sitegen.store.portion import portions
 from sitegen.store.relations import columns, keys_for, moves_table, presets_table, spans_table
-from sitegen.store.store import RefusedError, Store
+from sitegen.store.store import CARD_SECONDS, RefusedError, Store
 from sitegen.store.verify import Answers, verify
 
 __all__ = [
+    "CARD_SECONDS",
     "Answers",
     "Frame",
     "RefusedError",
