@@ -262,7 +262,7 @@ def _name(where: str, files: Sequence[Found]) -> str:
 
 
 def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
-    """Runs below a run whose values agree with it become part of it, unless they are copies of each other."""
+    """Runs below a run whose values agree with it become part of it; not of one file that several begin with."""
     for where in sorted(groups, key=lambda each: -each.count("/")):
         for run in tuple(groups[where]):
             alike = [
@@ -272,7 +272,7 @@ def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
                 for one in groups[below]
                 if _agree(one.files, run.files, relate)
             ]
-            if not alike or _copies(alike):
+            if not alike or (len(run.files) == 1 and _copies(alike)):
                 continue
             files = (*run.files, *(file for _, one in alike for file in one.files))
             groups[where][groups[where].index(run)] = Group(
