@@ -262,7 +262,7 @@ def _name(where: str, files: Sequence[Found]) -> str:
 
 
 def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
-    """Runs below a run whose values agree with it become part of it, not of a file that several begin with."""
+    """Runs below a run whose values agree become part of it, not of a file that several begin with."""
     for where in sorted(groups, key=lambda each: -each.count("/")):
         for run in tuple(groups[where]):
             alike = [
