@@ -263,13 +263,15 @@ def _name(where: str, files: Sequence[Found]) -> str:
 
 def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
     """Runs below a run whose values agree become part of it, not of a file that several begin with."""
+    below = defaultdict(list)
+    for folder in groups:
+        below[_above(folder, groups)].append(folder)
     for where in sorted(groups, key=lambda each: -each.count("/")):
-        for run in tuple(groups[where]):
+        for run in tuple(groups[where]) if where in below else ():
             alike = [
-                (below, one)
-                for below in groups
-                if _above(below, groups) == where
-                for one in groups[below]
+                (folder, one)
+                for folder in below[where]
+                for one in groups[folder]
                 if _agree(one.files, run.files, relate)
             ]
             if not alike or (len(run.files) == 1 and _copies(alike)):
@@ -278,8 +280,8 @@ def _folded(groups: dict[str, list[Group]], relate: Relate) -> list[Group]:
             groups[where][groups[where].index(run)] = Group(
                 run.path, tuple(sorted(files, key=lambda f: f.path))
             )
-            for below, one in alike:
-                groups[below].remove(one)
+            for folder, one in alike:
+                groups[folder].remove(one)
     return sorted((g for found in groups.values() for g in found), key=lambda g: g.path)
 
 
