@@ -109,3 +109,20 @@ def test_a_card_that_cannot_be_used_is_explained(sitegen: Sitegen, tmp_path: Pat
     (tmp_path / "OWN-01-entropy.md").write_text("# Nothing\n")
     answer = sitegen("rules", "test", "OWN-01-entropy.md")
     assert answer.status == 1 and "OWN-01-entropy.md:" in answer.err and "Traceback" not in answer.err
+
+
+def test_a_card_whose_sql_fails_only_on_rows_ends_a_check_with_its_line(
+    sitegen: Sitegen, runs: Path, tmp_path: Path
+) -> None:
+    failing = CARD.replace("entropy", "score").replace(
+        "0.0 AS threshold", "CAST('x' AS INTEGER) AS threshold"
+    )
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "rules" / "OWN-01-score.md").write_text(failing)
+    site = "site_name: A\ntheme: {name: material, font: false}\nplugins: [{sitegen: {rules: [rules]}}]\n"
+    (tmp_path / "mkdocs.yml").write_text(site)
+    answer = sitegen("check", runs, "-c", "mkdocs.yml")
+    assert answer.status == 1
+    line = failing.splitlines().index("```sql") + 2
+    assert f"rules/OWN-01-score.md:{line}: OWN-01: Conversion Error" in answer.err
