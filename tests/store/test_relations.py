@@ -390,6 +390,15 @@ def test_portions_hold_so_many_runs_and_rows(shelf: Written, monkeypatch: pytest
     assert list(portions(shelf, ())) == []
 
 
+def test_portions_are_alike_so_that_none_needs_more_memory_than_another(
+    shelf: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run in "abcdefg":
+        shelf.add(run, {"critic/score/mean": np.zeros(20)})
+    monkeypatch.setattr("sitegen.store.portion.ROWS", 100)
+    assert list(portions(shelf, shelf.runs())) == [tuple("abcd"), tuple("efg")]
+
+
 def test_the_stride_of_a_long_run_is_the_one_its_rows_are_taken_with(
     shelf: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
