@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from pyarrow import ArrowException
@@ -18,6 +15,7 @@ from sitegen.archive import (
     columns,
     disagreements,
     facts,
+    fingerprint,
     notes,
     parquet,
     portable,
@@ -29,13 +27,13 @@ from sitegen.archive import (
 )
 from sitegen.archive.gather import Gatherer
 from sitegen.archive.merge import Plan, plan, trusted
+from sitegen.archive.planned import Input, RunPlan
 from sitegen.archive.runtoml import RunToml
 from sitegen.archive.samples import SampleFile
 from sitegen.archive.spool import Spool
-from sitegen.archive.stage import Staged, content, derived, stage
+from sitegen.archive.stage import Staged, derived, stage
 from sitegen.archive.summary import Spent, Summing
 from sitegen.archive.traces import TraceFile
-from sitegen.config import ALWAYS, Redaction
 from sitegen.errors import Problem
 from sitegen.ingest import (
     Format,
@@ -47,49 +45,11 @@ from sitegen.ingest import (
     generations,
     mlflow_tracefiles,
 )
-from sitegen.ingest.source import Source, SourceRefused
 from sitegen.model import LogLine, Mute, Run
 from sitegen.redact import redact, using
 
-FILES = ("run.json", "steps.parquet", "extras.parquet", "lines.parquet")
-MARK = "fingerprint"
 SPOOLED = 48 << 20  # bytes of values kept in memory while a run is read; the rest waits on disk
 MAX_PROBLEMS = 1000  # per run; the rest is counted
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """A source of a run, in which format, and the state of its files. `sha` where it is known already."""
-
-    source: Source
-    format: str
-    state: tuple[int, ...]
-    sha: str | None = None
-
-    @property
-    def path(self) -> str:
-        """As shown to people, relative to RUNS."""
-        return self.source.path
-
-    @property
-    def size(self) -> int:
-        """Bytes to read."""
-        return (self.source.size or 0) + sum(each.size for each in self.source.members)
-
-
-@dataclass(frozen=True, slots=True)
-class RunPlan:
-    """What discovery says about one run."""
-
-    id: str
-    path: str
-    inputs: tuple[Input, ...]
-    toml: Input | None = None
-    problems: tuple[Problem, ...] = ()
-    reader: str = ""  # `reader_version` of the process that plans
-    redaction: Redaction = ALWAYS
-    notes: tuple[Input, ...] = ()  # by people
-    numbers: tuple[str, ...] = ()  # further ids, by the numbers that a tracker gave to the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +62,6 @@ class Built:
     shas: tuple[tuple[str, str], ...]
 
 
-def reader_version(redaction: Redaction) -> str:
-    """Changes with what makes an archive out of logs, so that no archive outlives its readers."""
-    if redaction == ALWAYS:
-        return _code()
-    return hashlib.sha256(f"{_code()}\n{redaction!r}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-@cache
-def _code() -> str:
-    digest = hashlib.sha256()
-    for room in ("ingest", "archive", "metrics", "redact", "model"):
-        for file in sorted(files(f"sitegen.{room}").iterdir(), key=lambda each: each.name):
-            if file.name.endswith((".py", ".toml")):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def build(run: RunPlan, archive: Path) -> Built:
     """Bring the folder of a run up to date: replaced as a whole, or left alone when nothing changed."""
     with using(run.redaction):
@@ -126,12 +69,12 @@ def build(run: RunPlan, archive: Path) -> Built:
 
 
 def _build(run: RunPlan, archive: Path) -> Built:
-    inputs, lost = _hashed(run.inputs)
-    said = _hashed((*([run.toml] if run.toml else []), *run.notes))[0]  # their readers tell what is wrong
+    inputs, lost = fingerprint.hashed(run.inputs)
+    said, _ = fingerprint.hashed((*([run.toml] if run.toml else []), *run.notes))  # their readers tell
     shas = tuple((each.path, each.sha or "") for each in (*inputs, *said))
-    mark = _fingerprint(run, shas, lost)
+    mark = fingerprint.of(run, shas, lost)
     folder = archive / run.id
-    if fingerprint_of(folder) == mark:
+    if fingerprint.kept(folder) == mark:
         return Built(run.id, mark, False, shas)
     made = archive / f".new-{run.id}-{os.getpid()}"
     shutil.rmtree(made, ignore_errors=True)
@@ -142,52 +85,6 @@ def _build(run: RunPlan, archive: Path) -> Built:
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return Built(run.id, mark, True, shas)
-
-
-def fingerprint_of(folder: Path) -> str | None:
-    """Fingerprint of an archived run, None when the folder is not a whole one.
-
-    The mark holds the sizes of the files beside it: after a power cut a file may be there and empty.
-    """
-    try:
-        mark, *sizes = (folder / MARK).read_text(encoding="ascii").split()
-        whole = sizes == _sizes(folder)
-    except (OSError, UnicodeDecodeError, ValueError):
-        return None
-    return mark if whole else None
-
-
-def _sizes(folder: Path) -> list[str]:
-    more = (name for name in (samples.NAME, traces.NAME) if (folder / name).is_file())
-    return [str((folder / name).stat().st_size) for name in (*FILES, *more)]
-
-
-def _hashed(inputs: Iterable[Input]) -> tuple[tuple[Input, ...], list[Problem]]:
-    """Inputs with their content hash; files that cannot be read become problems."""
-    found: list[Input] = []
-    lost: list[Problem] = []
-    for each in inputs:
-        try:
-            found.append(each if each.sha else replace(each, sha=content(each.source, each.format)))
-        except (OSError, SourceRefused) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            hint = "Check that the file is still there and may be read."
-            lost.append(Problem(each.path, None, "unreadable", f"cannot be read: {reason}", hint))
-    return tuple(found), lost
-
-
-def _fingerprint(run: RunPlan, shas: Sequence[tuple[str, str]], lost: Sequence[Problem]) -> str:
-    said = (
-        run.reader or reader_version(run.redaction),
-        run.id,
-        run.path,
-        shas,
-        run.problems,
-        lost,
-        [each.format for each in run.inputs],
-        run.numbers,
-    )
-    return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _swap(made: Path, folder: Path) -> None:
@@ -208,7 +105,7 @@ def _write(run: RunPlan, lost: Sequence[Problem], mark: str, folder: Path) -> No
     record, names = taken or _made(run, toml, lost, mark, folder)
     record = _noted(record, run.notes)
     (folder / "run.json").write_bytes(runjson.dumps(record, names))
-    (folder / MARK).write_text(" ".join([mark, *_sizes(folder)]) + "\n", encoding="ascii")
+    fingerprint.keep(folder, mark)
 
 
 def _noted(record: Run, files: Sequence[Input]) -> Run:

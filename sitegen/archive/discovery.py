@@ -9,10 +9,10 @@ from pathlib import Path
 
 from sitegen import ingest
 from sitegen.archive import grouping, ids, notes, runtoml, stores, unclaimed
-from sitegen.archive.build import Input, RunPlan
 from sitegen.archive.layout import above_store
 from sitegen.archive.owners import Owners, by_run, logless, runless, under, unowned
 from sitegen.archive.peek import Peek, Relation, peek, relation
+from sitegen.archive.planned import Input, RunPlan
 from sitegen.archive.unpack import opened
 from sitegen.archive.walk import Found, Listing, printable
 from sitegen.errors import Problem

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
-from sitegen.archive.build import Built, RunPlan, build
+from sitegen.archive.build import Built, build
+from sitegen.archive.planned import RunPlan
 from sitegen.errors import Problem
 
 Result = Built | Problem

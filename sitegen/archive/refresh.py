@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sitegen.archive import fingerprint, processes, removed
 from sitegen.archive import manifest as store
-from sitegen.archive import processes, removed
-from sitegen.archive.build import Built, Input, RunPlan, fingerprint_of, reader_version
+from sitegen.archive.build import Built
 from sitegen.archive.discovery import Discovery, discover
 from sitegen.archive.lock import locked
 from sitegen.archive.manifest import Manifest
 from sitegen.archive.packs import Packs
+from sitegen.archive.planned import Input, RunPlan
 from sitegen.archive.processes import Result
 from sitegen.archive.walk import Listing, walk
 from sitegen.config import ALWAYS, Redaction
@@ -50,7 +51,7 @@ def update(
     listed or `home` not be written.
     """
     say = progress or (lambda text: None)
-    reader = reader_version(redaction)
+    reader = fingerprint.reader_version(redaction)
     with locked(home, say), using(redaction), Packs(home, reader) as packs:
         return _update(runs, home, jobs or os.cpu_count() or 1, redaction, packs, say)
 
@@ -61,7 +62,7 @@ def _update(
     archive = home / "archive"
     archive.mkdir(parents=True, exist_ok=True)
     _recover(archive)
-    old = store.load(home / "manifest.json", reader_version(redaction))
+    old = store.load(home / "manifest.json", fingerprint.reader_version(redaction))
     listing = walk(runs, home, packs)
     packs.prune()
     found = discover(runs.resolve(), listing, _unchanged(listing, old), old.groups, old.parts)
@@ -124,7 +125,7 @@ def _fresh(plan: RunPlan, state: list[Any], old: Manifest, archive: Path) -> boo
     entry = old.runs.get(plan.id)
     if entry is None or entry["state"] != state:
         return False
-    return fingerprint_of(archive / plan.id) == str(entry["fingerprint"])
+    return fingerprint.kept(archive / plan.id) == str(entry["fingerprint"])
 
 
 def _with_shas(plan: RunPlan, old: Manifest) -> RunPlan:

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitegen.archive.build import Input, RunPlan, build
+from sitegen.archive.build import build
+from sitegen.archive.planned import Input, RunPlan
 from sitegen.archive.read import Archive
 from sitegen.ingest.source import Source
 

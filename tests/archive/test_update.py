@@ -18,7 +18,8 @@ import pytest
 from sitegen import archive
 from sitegen.archive import processes
 from sitegen.archive import refresh as module
-from sitegen.archive.build import Built, RunPlan
+from sitegen.archive.build import Built
+from sitegen.archive.planned import RunPlan
 from sitegen.errors import ArchiveError, Problem
 from sitegen.ingest import filelogger
 from sitegen.ingest.source import Source
