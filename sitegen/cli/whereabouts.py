@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -76,29 +76,46 @@ def of_incident(found: Checked, incident: Incident) -> Spot:
     sources = {each.path: each.format for each in found.report.run.sources}
     for logged in incident.evidence.lines:
         return spot(found, logged.path, logged.line)
-    path, line = found.onsets.get(-1 if incident.first is None else incident.first, ("", 1))
+    told, line = found.onsets.get(-1 if incident.first is None else incident.first, ("", 1))
+    path = _first(told, sources)
     if path:
-        return spot(found, path, line if sources.get(path) in _TEXTS else 1)
+        return spot(found, path, line if sources[path] in _TEXTS else 1)
     return spot(found, next(iter(sources), found.report.run.path), 1)
 
 
+def _first(told: str, sources: Iterable[str]) -> str:
+    """Of the sources of a row, joined by ", ", the one whose line it has; "" where it is unknown."""
+    return max((one for one in sources if told == one or told.startswith(f"{one}, ")), key=len, default="")
+
+
 def of_setting(found: Checked, incident: Incident) -> Spot | None:
-    """The line of the run's YAML that sets what the advice speaks of first."""
-    for path in (
-        each.path for each in found.report.run.config_sources if each.path.endswith((".yaml", ".yml"))
-    ):
+    """The line of the run's YAML that sets what the advice speaks of first.
+
+    Where Hydra kept what somebody typed, that line rather than the one of the whole configuration.
+    """
+    keys = [key for text in incident.advice for key in _KEY.findall(text)]
+    for path in _yaml(found.report.run) if keys else ():
         lines = dict(_settings(found.folder / path))
-        for key in (key for text in incident.advice for key in _KEY.findall(text)):
+        for key in keys:
             line = lines.get(key)
             if line is not None:
                 return spot(found, path, line)
     return None
 
 
+def _yaml(run: Run) -> Iterator[str]:
+    for each in run.config_sources:
+        if not each.path.endswith((".yaml", ".yml")):
+            continue
+        if each.path.endswith(".hydra/config.yaml"):
+            yield each.path.replace("config.yaml", "overrides.yaml")
+        yield each.path
+
+
 def spot(found: Checked, path: str, line: int) -> Spot:
     """`path`, relative to the run's folder, as a path below the repository, or below this folder."""
     base = found.folder.absolute()
-    whole = file = base / path
+    whole = file = _named(base, path)
     while not file.exists() and file != base:  # inside a packed folder, or a part of a database
         name, mark, _ = file.name.partition("#")
         file = file.with_name(name) if mark and file.with_name(name).exists() else file.parent
@@ -106,6 +123,22 @@ def spot(found: Checked, path: str, line: int) -> Spot:
     root = _root(base)
     place = file.relative_to(root) if file.is_relative_to(root) else Path(path)
     return Spot(quote(place.as_posix()), max(1, line))
+
+
+def _named(base: Path, path: str) -> Path:
+    """`path` below `base` with the signs in its names for which the archive keeps U+FFFD."""
+    file = base
+    for part in Path(path).parts:
+        whole = file / part
+        if "\ufffd" in part and file.is_dir() and not whole.exists():
+            alike = (one for one in sorted(file.iterdir()) if _stands_for(part, one.name))
+            whole = next(alike, whole)
+        file = whole
+    return file
+
+
+def _stands_for(kept: str, name: str) -> bool:
+    return len(kept) == len(name) and all(a in (b, "\ufffd") for a, b in zip(kept, name, strict=True))
 
 
 def _root(folder: Path) -> Path:
@@ -124,7 +157,16 @@ def _settings(file: Path) -> Iterator[tuple[str, int]]:
         root = yaml.compose(file.read_text("utf-8"), Loader=yaml.SafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         return
+    if isinstance(root, yaml.SequenceNode):
+        yield from _typed(root)
     yield from _keys(root, "", 0)
+
+
+def _typed(node: yaml.SequenceNode) -> Iterator[tuple[str, int]]:
+    """(key, line) of overrides as Hydra lists them: `- ++trainer.seed=3`."""
+    for each in node.value:
+        if isinstance(each, yaml.ScalarNode) and "=" in each.value:
+            yield each.value.split("=", 1)[0].strip("+~ "), each.start_mark.line + 1
 
 
 def _keys(node: yaml.Node | None, above: str, depth: int) -> Iterator[tuple[str, int]]:
