@@ -47,6 +47,8 @@ class Elements:
     _text: str = ""
     _at: int = 0
     _ended: bool = False
+    _faults: int = 0  # elements that were left out
+    _long: int = 0  # of those, the ones that were too long to look at
 
     def of(self, source: Source) -> Iterator[object]:
         """All elements that can be read. Raises SourceRefused and OSError."""
@@ -66,7 +68,6 @@ class Elements:
 
     def _listed(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> Iterator[object]:
         decoder = json.JSONDecoder()
-        faults = 0
         while True:
             self._at = _end(_BETWEEN, self._text, self._at)
             if self._text[self._at : self._at + 1] == "]":
@@ -78,23 +79,36 @@ class Elements:
                 if self._is_long():
                     if (yield from self._stretches(stream, more)):
                         continue
-                    faults += 1
                     if not self._skip(stream, more):
                         break
                     continue
-                too_long = len(self._text) - self._at > LONGEST or isinstance(error, RecursionError)
-                if not too_long and self._grow(stream, more):
+                if not self._hopeless(error) and self._grow(stream, more):
                     continue
                 if self._at >= len(self._text) and self._ended:
                     self.damage.append(f"it ends within the list of {self.called}; what precedes was read")
                     break
-                faults += 1
                 if not self._skip(stream, more):
                     break
                 continue
             yield value
-        if faults:
-            self.damage.append(f"{faults} {self.called} are no JSON and were left out; the others were read")
+        self._tell()
+
+    def _tell(self) -> None:
+        broken, many = self._faults - self._long, self.called
+        if broken:
+            self.damage.append(f"{broken} {many} are no JSON and were left out; the others were read")
+        if self._long:
+            self.damage.append(
+                f"{many} with a text of more than {LONGEST >> 20} MB were left out: {self._long}"
+            )
+
+    def _hopeless(self, error: ValueError | RecursionError) -> bool:
+        """Whether more text would not help. A text too long to be held is counted."""
+        if isinstance(error, RecursionError):
+            return True
+        too_long = len(self._text) - self._at > LONGEST
+        self._long += too_long and str(error).startswith("Unterminated string")
+        return too_long
 
     def _is_long(self) -> bool:
         return (
@@ -115,8 +129,7 @@ class Elements:
             try:
                 value, end = decoder.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                too_long = len(self._text) - self._at > LONGEST or isinstance(error, RecursionError)
-                if too_long or not self._grow(stream, more):
+                if self._hopeless(error) or not self._grow(stream, more):
                     break
                 continue
             if isinstance(value, int | float) and len(self._text) - end < _DIGITS and not self._ended:
@@ -134,7 +147,8 @@ class Elements:
         return False
 
     def _skip(self, stream: BinaryIO, more: codecs.IncrementalDecoder) -> bool:
-        """Go to where the next element may begin."""
+        """Leave an element out: go to where the next may begin."""
+        self._faults += 1
         while (found := _NEXT.search(self._text, self._at + 1)) is None:
             self._at = max(self._at, len(self._text) - 40)
             if not self._grow(stream, more):

@@ -190,6 +190,17 @@ def test_of_a_long_row_the_samples_before_the_damage_are_kept(
     assert reading.kinds == ["damaged"]
 
 
+def test_a_text_too_long_to_be_held_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonlist, "BLOCK", 64)
+    monkeypatch.setattr(jsonlist, "LONGEST", 1 << 20)
+    columns = ["step", "input_1", "output_1", "score_1"]
+    rows = [[1, "a", "short", 0.5], [2, "b", "word " * 700_000, 0.5], [3, "c", "short", 0.5]]
+    reading = read(tmp_path, WANDB, json.dumps({"columns": columns, "data": rows}))
+    assert [each.step for each in reading.samples] == [1, 3]
+    (problem,) = reading.problems
+    assert problem.message == "the table is damaged: rows with a text of more than 1 MB were left out: 1"
+
+
 def test_a_row_that_is_no_row_is_told(tmp_path: Path) -> None:
     rows = [{"input": "q", "output": "a", "score": 1.0}, 7, {"other": 1}]
     reading = read(tmp_path, "artifacts/val_step3.json", json.dumps(rows))
