@@ -117,11 +117,12 @@ KEYS = tuple(f.name for f in fields(Config) if f.name not in _NOT_OURS)
 
 
 class _Faults(ValueError):  # noqa: N818 - several at once
-    """What is wrong with a setting."""
+    """What is wrong with a setting, and the part of it that can be used."""
 
-    def __init__(self, *faults: _Fault) -> None:
+    def __init__(self, *faults: _Fault, usable: object = None) -> None:
         super().__init__(*faults)
         self.faults = faults
+        self.usable = usable
 
 
 def read(
@@ -133,6 +134,16 @@ def read(
 
     Raises ConfigError that lists every fault at once, each with its line.
     """
+    config, faults = sift(settings, base, file)
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return config
+
+
+def sift(
+    settings: Mapping[str, object], base: Path, file: Path | None = None
+) -> tuple[Config, tuple[str, ...]]:
+    """Config from what can be used of `settings`, and every fault of the rest, opened by where it stands."""
     faults: list[_Fault] = []
     known: dict[str, object] = {}
     for key, value in settings.items():
@@ -143,11 +154,11 @@ def read(
                 known[key] = _READERS[key](value, base)
             except _Faults as error:
                 faults += [((key, *keys), text) for keys, text in error.faults]
+                known |= {key: error.usable} if error.usable is not None else {}
             except ValueError as error:
                 faults.append(((key,), str(error)))
-    if faults:
-        raise ConfigError("\n".join(_told(file, tuple(map(str, keys)), text) for keys, text in faults))
-    return Config(**known, file=file)  # type: ignore[arg-type]
+    told = tuple(_told(file, tuple(map(str, keys)), text) for keys, text in faults)
+    return Config(**known, file=file), told  # type: ignore[arg-type]
 
 
 def _told(file: Path | None, keys: tuple[str, ...], text: str) -> str:
@@ -191,10 +202,14 @@ def _one_folder(value: object, base: Path) -> Path:
 def _codes(value: object, base: Path) -> tuple[str, ...]:
     items = value if isinstance(value, list | tuple) else [value]
     codes = tuple(str(item) for item in items)
-    for code in codes:
-        if not _CODE.fullmatch(code):
-            raise ValueError(f"expected rule codes such as KL-05, found {code!r}")
+    odd = [((), f"expected rule codes such as KL-05, found {code!r}") for code in codes if not _coded(code)]
+    if odd:
+        raise _Faults(*odd, usable=tuple(filter(_coded, codes)))
     return codes
+
+
+def _coded(code: object) -> bool:
+    return _CODE.fullmatch(str(code)) is not None
 
 
 def _presets(value: object, base: Path) -> tuple[str, ...]:
@@ -208,15 +223,22 @@ def _presets(value: object, base: Path) -> tuple[str, ...]:
 def _params(value: object, base: Path) -> dict[str, dict[str, Scalar]]:
     if not isinstance(value, Mapping):
         raise ValueError("expected rule codes with parameters below them, e.g. `ENT-01: {floor: 0.05}`")
-    _codes(list(value), base)
+    faults: list[_Fault] = []
     out: dict[str, dict[str, Scalar]] = {}
     for code, params in value.items():
-        if not isinstance(params, Mapping):
-            raise _Faults(((code,), f"expected `parameter: value` pairs, found {params!r}"))
-        for name, setting in params.items():
-            if not isinstance(setting, float | int | str | bool):
-                raise _Faults(((code, name), f"expected a number, text or true/false, found {setting!r}"))
-        out[str(code)] = {name: _number(setting) for name, setting in params.items()}
+        if not _coded(code):
+            faults.append(((code,), f"expected a rule code such as KL-05, found {code!r}"))
+        elif not isinstance(params, Mapping):
+            faults.append(((code,), f"expected `parameter: value` pairs, found {params!r}"))
+        else:
+            odd = {
+                name for name, setting in params.items() if not isinstance(setting, float | int | str | bool)
+            }
+            wanted = "expected a number, text or true/false, found"
+            faults += [((code, name), f"{wanted} {params[name]!r}") for name in params if name in odd]
+            out[code] = {name: _number(setting) for name, setting in params.items() if name not in odd}
+    if faults:
+        raise _Faults(*faults, usable=out)
     return out
 
 

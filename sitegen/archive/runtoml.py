@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ _TEXT = (
 _LISTS = ("tags", "aliases", "presets")
 _NUMBERS = ("gpus", "planned_steps")
 _FLAGS = ("finished",)
+_STATUS = ("running",)  # what `status` may say; how a run ended is read, not told
 _MUTE = "mute"  # a table: rule code = reason
 KEYS = (*_TEXT, *_LISTS, *_NUMBERS, *_FLAGS, _MUTE)
 
@@ -71,7 +73,8 @@ def load(source: Source) -> RunToml:
     except UnicodeDecodeError as error:
         return _failed(source.path, f"is not UTF-8 (byte {error.start})", None)
     except tomllib.TOMLDecodeError as error:
-        return _failed(source.path, f"is not TOML: {redact(str(error))[0]}", getattr(error, "lineno", None))
+        at = re.search(r"at line (\d+)", str(error))
+        return _failed(source.path, f"is not TOML: {redact(str(error))[0]}", int(at[1]) if at else None)
     lines = raw.decode("utf-8").splitlines()
     values: dict[str, object] = {}
     problems: list[Problem] = []
@@ -126,11 +129,14 @@ def _mutes(path: str, table: object, lines: list[str]) -> tuple[list[Mute], list
 
 
 def _line_of(key: str, lines: list[str]) -> int | None:
-    return next((n for n, text in enumerate(lines, 1) if text.lstrip().lstrip("\"'[ ").startswith(key)), None)
+    begins = re.compile(rf"[\s\"'\[]*{re.escape(key)}(?![\w-])")
+    return next((n for n, text in enumerate(lines, 1) if begins.match(text)), None)
 
 
 def _usable(key: str, value: object) -> object | None:
     """The value in the type that `key` wants, None when it does not fit."""
+    if key == "status":
+        return value if value in _STATUS else None
     if key in _TEXT and isinstance(value, str):
         return value.strip()
     if key in _LISTS and isinstance(value, str):
@@ -146,6 +152,10 @@ def _usable(key: str, value: object) -> object | None:
 
 def _fault(path: str, key: str, value: object, lines: list[str]) -> Problem:
     line = _line_of(key, lines)
+    if key == "status":
+        told = f"status must be {' or '.join(map(repr, _STATUS))}, found {value!r:.80}; left out"
+        hint = "Leave the line out where nothing is written any more: how a run ended is read from its logs."
+        return Problem(path, line, "run-toml", told, hint)
     if key in KEYS:
         wanted = (
             "text" if key in _TEXT

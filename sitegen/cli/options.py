@@ -61,6 +61,13 @@ def has_own_file() -> bool:
     return mkdocs_plugin.config_file(Path.cwd()).parent.resolve() == Path.cwd().resolve()
 
 
+def named(config_file: Path | None) -> str:
+    """Where cards come from, in words: those of sitegen, and those that a mkdocs.yml names."""
+    if config_file is None and not has_own_file():
+        return "among those of sitegen, and this folder has no mkdocs.yml that names others (-c names one)"
+    return f"among those of sitegen and the folders that '{config_file or mkdocs_plugin.NAME}' names"
+
+
 def site_config_file(given: Path | None) -> Path:
     """The mkdocs.yml to use: the one given, the one in this folder, or the packaged one."""
     return given if given is not None else mkdocs_plugin.config_file(Path.cwd())

@@ -39,7 +39,7 @@ def show(code: str, config_file: Path | None) -> int:
     """One rule in full."""
     screen = Screen()
     config = options.settings(config_file)
-    rule = _find(tuple(catalogs.catalog(config.rules)), code)
+    rule = _find(tuple(catalogs.catalog(config.rules)), code, config_file)
     screen.line((f"{rule.code}  {rule.title}", "bold"), f"  ({_weight(rule)}, since {rule.since})")
     screen.line(rule.summary)
     screen.line("")
@@ -66,7 +66,7 @@ def test(cards: tuple[Path, ...], config_file: Path | None) -> int:
     screen = Screen()
     folders = [card if card.is_dir() else card.parent for card in cards if card.exists()]
     catalog = catalogs.catalog([*options.settings(config_file).rules, *folders])
-    codes = _codes(cards, catalog)
+    codes = _codes(cards, catalog, config_file)
     failed = 0
     total = 0
     for result in catalogs.test(catalog, codes):
@@ -161,12 +161,29 @@ def _catalog(config_file: Path | None) -> tuple[Rule, ...]:
     return tuple(catalogs.catalog(options.settings(config_file).rules))
 
 
-def _find(catalog: tuple[Rule, ...], code: str) -> Rule:
+def _find(catalog: tuple[Rule, ...], code: str, config_file: Path | None) -> Rule:
     for rule in catalog:
         if rule.code == code.upper():
             return rule
     known = tuple(rule.code for rule in catalog)
-    raise ConfigError(f"there is no rule '{code}'.{nearest(code.upper(), known)}")
+    where = options.named(config_file)
+    raise ConfigError(f"there is no rule '{code}' {where}.{_own_card(code) or nearest(code.upper(), known)}")
+
+
+def _own_card(code: str) -> str:
+    """What to do where a card of that code lies in a folder nearby, which nobody named; else ""."""
+    if not catalogs.CODE.fullmatch(code.upper()):
+        return ""
+    found = sorted(
+        card for depth in ("", "*/", "*/*/") for card in Path().glob(f"{depth}{code.upper()}-*.md")
+    )
+    if not found:
+        return ""
+    folder = found[0].parent.as_posix()
+    return (
+        f" '{found[0]}' is one, in a folder that is not named there: give the file (`sitegen rules test "
+        f"{found[0]}`), or name its folder in mkdocs.yml below `plugins: - sitegen:` as `rules: [{folder}]`."
+    )
 
 
 def _params(rule: Rule, changed: Mapping[str, object]) -> Iterator[str]:
@@ -182,7 +199,7 @@ def _weight(rule: Rule) -> str:
     return "phase" if rule.kind == "phase" else " to ".join(dict.fromkeys((words[0], words[-1])))
 
 
-def _codes(cards: tuple[Path, ...], catalog: tuple[Rule, ...]) -> list[str] | None:
+def _codes(cards: tuple[Path, ...], catalog: tuple[Rule, ...], config_file: Path | None) -> list[str] | None:
     """Codes that `cards` name; None = all."""
     if not cards:
         return None
@@ -194,7 +211,7 @@ def _codes(cards: tuple[Path, ...], catalog: tuple[Rule, ...]) -> list[str] | No
         elif card.suffix == ".md":
             codes += [rule.code for rule in catalog if Path(rule.path).resolve() == place]
         else:
-            codes.append(_find(catalog, str(card)).code)
+            codes.append(_find(catalog, str(card), config_file).code)
     if not codes:
         raise ConfigError(f"no card at {', '.join(map(str, cards))}. Give codes, card files or folders.")
     return codes

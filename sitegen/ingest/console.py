@@ -81,6 +81,8 @@ class Reader:
         self._lines = 0
         self._previous: list[bytes] = []
         self._bar_total = 0
+        self._others: set[str] = set()  # names in marked lines whose values are no numbers, told once
+        self._repeated = False  # told once, too
 
     def block(self, first: int, lines: list[bytes]) -> Iterator[Batch]:
         """Read consecutive lines; yields a batch whenever enough records have gathered."""
@@ -192,9 +194,7 @@ class Reader:
             return
         body = line.body
         if found := dialect.record(body):
-            step, time, values = found
-            self._records.put(line.number, step, self._time if math.isnan(time) else time, values)
-            self._stepped()
+            self._marked(line.number, found)
             return
         if self._records.fragment(line.number, body):
             return
@@ -202,6 +202,27 @@ class Reader:
         self._validations.begin(line, self._time)
         if not inside:
             self._sign(line)
+
+    def _marked(self, number: int, found: dialect.Marked | str) -> None:
+        """A line marked `[METRIC]` or `[INFO]` that is a record, or should be one."""
+        if isinstance(found, str):
+            self._faults.add("malformed", number, f"the line is no step record: {found}")
+            return
+        time = self._time if math.isnan(found.time) else found.time
+        self._records.put(number, found.step, time, found.values)
+        self._stepped()
+        others = [f"{name[:80]} ({kind})" for name, kind in found.others.items() if name not in self._others]
+        if others:
+            told = (
+                f"values that are not numbers were left out, here and in later lines: {', '.join(others[:5])}"
+            )
+            rest = f" and {len(others) - 5} more names" if len(others) > 5 else ""
+            self._faults.add("not-a-number", number, told + rest)
+            self._others |= set(found.others)
+        if found.repeated and not self._repeated:
+            self._repeated = True
+            told = "stands twice in one record; the last value was kept, here and in later lines"
+            self._faults.add("repeat", number, f"{found.repeated[:80]} {told}")
 
     def _sign(self, line: Line) -> None:
         body = line.body

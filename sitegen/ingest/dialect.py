@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sitegen.ingest import jsonl
+from sitegen.ingest.jsonrows import MAX_DEPTH, NON_FINITE, as_float
 from sitegen.ingest.seed_metrics import STEP_KEYS, TIME_KEYS, seconds
 
 _MARK = re.compile(
     r"^[^\[{]{0,60}(?:\[[^\]]{0,40}\]\s*)?\[(?P<mark>INFO|METRICS?)\]\s*(?P<rest>.*)$", re.DOTALL
 )
-_STEP = re.compile(r"\b(?:global_)?step\b\s*[:=#]?\s*(\d{1,15})\b", re.IGNORECASE)
+_STEP = re.compile(
+    r"\b(?:global_)?step\b\s*[:=#]?\s*"
+    r"(?P<step>[-+]?\d{1,400}(?:\.\d{0,40})?(?:e[-+]?\d{1,4})?|nan|[-+]?inf)(?!\w)",
+    re.IGNORECASE,
+)
 _PAIR = re.compile(
     r"(?<![\w/])(?P<name>[A-Za-z_][\w/@.-]{0,80})\s?[=:]\s?"
     r"(?P<value>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN|inf))(?![\w.%/:])"
@@ -23,43 +30,93 @@ _PAIR = re.compile(
 _FEW = 2  # pairs that make an [INFO] line a record
 
 
-def record(body: str) -> tuple[int, float, dict[str, float]] | None:
-    """(step, Unix seconds or NaN, values) of a marked line; None for any other."""
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A marked line that is a record.
+
+    Args:
+        step: as logged.
+        time: Unix seconds, NaN where the line has none.
+        values: name -> number, NaN and infinities included.
+        others: names of values that are no numbers -> what they are.
+        repeated: a name that stands twice, "" for none; its last value was kept.
+    """
+
+    step: int
+    time: float
+    values: dict[str, float]
+    others: Mapping[str, str]
+    repeated: str = ""
+
+
+def record(body: str) -> Marked | str | None:
+    """A marked line as a record; why it is none, where it should be one; None for any other line."""
     match = _MARK.match(body) if "[INFO]" in body or "[METRIC" in body else None
     if match is None:
         return None
-    if match["mark"] == "INFO":
-        return _from_words(match["rest"])
-    return _from_json(match["rest"])
+    if match["mark"] != "INFO" and match["rest"].startswith("{"):
+        return _from_json(match["rest"])
+    return _from_words(match["rest"])
 
 
-def _from_words(text: str) -> tuple[int, float, dict[str, float]] | None:
-    step = _STEP.search(text)
-    if step is None:
+def _from_words(text: str) -> Marked | str | None:
+    named = _STEP.search(text)
+    if named is None:
         return None
     values = {
         m["name"]: float(m["value"])
         for m in _PAIR.finditer(text)
         if m["name"].lower() not in ("step", "global_step")
     }
-    return (int(step[1]), math.nan, values) if len(values) >= _FEW else None
+    if len(values) < _FEW:
+        return None
+    number = float(named["step"])
+    step = jsonl.whole(int(named["step"]) if named["step"].isdigit() else number)
+    return Marked(step, math.nan, values, {}) if step is not None else jsonl.no_step(number, "step")
 
 
-def _from_json(text: str) -> tuple[int, float, dict[str, float]] | None:
+def _from_json(text: str) -> Marked | str:
+    line = text.strip().encode("utf-8", "replace")
     try:
-        value = jsonl.loads(text.strip().encode("utf-8", "replace"))
+        value = jsonl.loads(line)
     except ValueError:
-        return None
+        return "it is not JSON"
     if not isinstance(value, dict):
-        return None
+        return "it is not a JSON object"
     key = next((key for key in STEP_KEYS if jsonl.whole(value.get(key)) is not None), None)
     if key is None:
-        return None
-    step = jsonl.whole(value[key])
+        named = next((value[key] for key in STEP_KEYS if key in value), None)
+        return jsonl.no_step(named, f"any of {', '.join(STEP_KEYS[:4])}, …")
+    step = jsonl.whole(value.pop(key))
     assert step is not None
-    time = next((t for name in TIME_KEYS if not math.isnan(t := seconds(value.get(name)))), math.nan)
-    values = {}
+    time = math.nan
+    for name in TIME_KEYS:
+        if name in value and math.isnan(time):
+            time = seconds(value[name])
+            if not math.isnan(time):
+                del value[name]
+    values: dict[str, float] = {}
+    others: dict[str, str] = {}
+    for name, item in _flat(value, 0):
+        number = _number(item)
+        if number is None:
+            others[name] = "null" if item is None else type(item).__name__
+        else:
+            values[name] = number
+    return Marked(step, time, values, others, jsonl.repeated(line) or "")
+
+
+def _flat(value: Mapping[str, object], depth: int) -> Iterator[tuple[str, object]]:
+    """Names and values, those of objects inside as `outer/inner`."""
     for name, item in value.items():
-        if name != key and name not in TIME_KEYS and isinstance(item, (int, float)):
-            values[name] = float(item)
-    return step, time, values
+        if isinstance(item, dict) and item and depth < MAX_DEPTH:
+            yield from ((f"{name}/{inner}", each) for inner, each in _flat(item, depth + 1))
+        else:
+            yield name, item
+
+
+def _number(item: object) -> float | None:
+    if isinstance(item, (int, float)):
+        return as_float(item)
+    known = NON_FINITE.get(item.strip().lower()) if isinstance(item, str) else None
+    return float(known) if known else None

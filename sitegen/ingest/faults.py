@@ -8,6 +8,7 @@ SHOWN = 20
 _HINTS = {
     "cut": "The run's .wandb file or FileLogger JSONL holds the whole record: put it beside this log.",
     "truncated": "Copy the file again when the run has ended; nothing can be done if this is all there is.",
+    "repeat": "Log each name once per step.",
     "fragment": "Add the part of the log before this line if you have it.",
     "out-of-range": "Log the number of the training step, from 0 to 2^53.",
     "unreadable": "If this is a metric, log it as `name:number`.",

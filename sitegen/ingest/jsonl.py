@@ -73,6 +73,8 @@ def no_step(value: object, under: str) -> str:
     """Why a record whose step is `value` is none; `under` says where a step was looked for."""
     if type(value) in (int, float) and (value > LAST_STEP or value < -1):  # type: ignore[operator]
         return f"step out of range: {str(value)[:40]} is no whole number from -1 to 2^53"
+    if isinstance(value, (float, str)):
+        return f"the step is {str(value)[:40]!r}, no whole number from -1 to 2^53"
     return f"there is no whole number from -1 to 2^53 under {under}"
 
 
@@ -226,7 +228,7 @@ class _Stretch:
         if self._faults.repeated or _colons(self._lines) <= self._keys:
             return
         for number, line in enumerate(self._lines, self._first):
-            if name := _repeated(line.strip(_BLANK)):
+            if name := repeated(line.strip(_BLANK)):
                 self._faults.repeated = name, number
                 return
 
@@ -240,8 +242,8 @@ def _keys(value: dict[str, object], depth: int = 0) -> int:
     return len(value) + sum(_keys(each, depth + 1) for each in inner)
 
 
-def _repeated(line: bytes) -> str | None:
-    """A name that stands twice in one object of a line; text may look as if there were one."""
+def repeated(line: bytes) -> str | None:
+    """A name that stands twice in one object of a line. Text may look as if there were one: that is none."""
     found: list[str] = []
 
     def pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:

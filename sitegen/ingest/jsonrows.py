@@ -21,7 +21,7 @@ from sitegen.model import Floats, Ints, NonFinite, Rows
 
 CELLS = 1 << 22  # values that one block may span, absent ones included: 32 MB
 MAX_DEPTH = 16
-_NON_FINITE = {
+NON_FINITE = {
     "nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf",
     "infinity": "inf", "+infinity": "inf", "-infinity": "-inf",
 }  # fmt: skip
@@ -153,14 +153,14 @@ class Records:
     def _cell(self, name: str, row: int, cell: object, depth: int) -> float:
         """Finite value of one cell, NaN for anything else, which is recorded where it belongs."""
         if isinstance(cell, (bool, int, float)):
-            value = _float(cell)
+            value = as_float(cell)
             if math.isfinite(value):
                 return value
             self._non_finite.append(NonFinite(row, name, _spelled(value)))
         elif cell is None:
             self._non_finite.append(NonFinite(row, name, "null"))
-        elif isinstance(cell, str) and cell.strip().lower() in _NON_FINITE:
-            self._non_finite.append(NonFinite(row, name, _NON_FINITE[cell.strip().lower()]))
+        elif isinstance(cell, str) and cell.strip().lower() in NON_FINITE:
+            self._non_finite.append(NonFinite(row, name, NON_FINITE[cell.strip().lower()]))
         elif isinstance(cell, dict) and cell and depth < MAX_DEPTH:
             for key, inner in cell.items():
                 value = self._cell(f"{name}/{key}", row, inner, depth + 1)
@@ -190,7 +190,8 @@ def _numbers(values: Sequence[object] | Floats) -> Floats | None:
     return array.astype(np.float64, copy=False)
 
 
-def _float(value: float) -> float:
+def as_float(value: float) -> float:
+    """A number as a double; one that is beyond all doubles is infinite."""
     try:
         return float(value)
     except OverflowError:

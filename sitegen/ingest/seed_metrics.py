@@ -86,7 +86,7 @@ def seconds(value: object) -> float:
         return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
-    for scale in (1.0, 1000.0):
-        if _ERA[0] <= value / scale <= _ERA[1]:
+    for scale in (1, 1000):
+        if _ERA[0] * scale <= value <= _ERA[1] * scale:
             return value / scale
     return math.nan

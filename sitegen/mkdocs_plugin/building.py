@@ -21,9 +21,12 @@ from sitegen import site as sites
 from sitegen.archive import locked
 from sitegen.config import Config
 from sitegen.errors import ConfigError
-from sitegen.mkdocs_plugin.plugin import NAME, SitegenPlugin
+from sitegen.mkdocs_plugin.plugin import NAME, SitegenPlugin, unknown_choices
 
 Say = Callable[[str], None]
+_OURS = (
+    "Config value 'plugins': Plugin 'sitegen' option 'sitegen': "  # opens what MkDocs says of our settings
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +156,19 @@ def _all_faults(config_file: Path) -> list[str]:
                 faults.append(f"Config value '{name}': {error}")
     except Exception:  # whatever is wrong, MkDocs has told it
         return []
-    return faults
+    return [*faults, *(f"{_OURS}{one}" for one in _ours_unknown(config) if faults)]
+
+
+def _ours_unknown(config: MkDocsConfig) -> list[str]:
+    """What no card knows, where the settings of the plugin are fine otherwise: else it told that itself."""
+    plugins = config["plugins"] or {}
+    found = plugins.get("sitegen") if hasattr(plugins, "get") else None
+    return unknown_choices(found.settings) if isinstance(found, SitegenPlugin) else []
 
 
 def _told(config_file: Path, said: str) -> str:
     """What MkDocs says of a setting, opened by the line where it stands; ours names its lines itself."""
-    ours = said.removeprefix("Config value 'plugins': Plugin 'sitegen' option 'sitegen': ")
+    ours = said.removeprefix(_OURS)
     if ours != said:
         return ours
     named = re.match(r"Config value '(\w+)'", said)

@@ -23,9 +23,10 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page as MkDocsPage
 
 from sitegen import config as settings
+from sitegen import rules
 from sitegen import site as sites
 from sitegen.config import Config
-from sitegen.errors import ConfigError, SitegenError
+from sitegen.errors import CardError, ConfigError, SitegenError
 from sitegen.language import ENGLISH, LANGUAGES, speaking, t
 from sitegen.mkdocs_plugin import languages
 from sitegen.model import Page
@@ -89,10 +90,11 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         """Read the options; MkDocs shows each error with the name of the plugin."""
         file = Path(config_file_path or NAME).absolute()
         self.config = options
-        try:
-            self.settings = settings.read(options, file.parent, file)
-        except ConfigError as error:
-            return [("sitegen", error)], []
+        self.settings, faults = settings.sift(options, file.parent, file)
+        if faults:
+            whole = bool(self.settings.rules) or not options.get("rules")
+            faults += tuple(unknown_choices(self.settings, whole))
+            return [("sitegen", ConfigError("\n".join(faults)))], []
         return [], []
 
     def on_config(self, config: MkDocsConfig) -> None:
@@ -216,6 +218,19 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             os.environ.pop(_EPOCH, None)
         else:
             os.environ[_EPOCH] = self._epoch
+
+
+def unknown_choices(config: Config, whole: bool = True) -> list[str]:
+    """Choices of a faulty mkdocs.yml that no card knows, to be told with its other faults.
+
+    Where cards cannot be read, their faults: it is not known then what they know. `whole`: all folders of
+    cards that the file names are there.
+    """
+    try:
+        cards = rules.catalog(config.rules)
+    except CardError as error:
+        return str(error).splitlines()
+    return rules.faults(cards, config.params, config.presets, config.muted, config.where, whole)
 
 
 class _Shell(MkDocsPage):

@@ -17,7 +17,7 @@ from sitegen.errors import SitegenError
 from sitegen.model import Findings, Outcome, Verdict
 from sitegen.rules import engine, loading
 from sitegen.rules.cases import CaseResult, Sketch, cases, test
-from sitegen.rules.choices import check
+from sitegen.rules.choices import check, faults
 from sitegen.rules.definition import Definition
 from sitegen.rules.engine import engine_version
 from sitegen.rules.loading import CODE
@@ -35,6 +35,7 @@ __all__ = [
     "engine_version",
     "evaluate",
     "failure",
+    "faults",
     "next_free",
     "open_lines",
     "skeleton",

@@ -9,6 +9,7 @@ from sitegen.errors import ConfigError
 from sitegen.model import Rule
 
 Overrides = Mapping[str, Mapping[str, object]]
+_UNKNOWN = ("no rule ", "no card ")
 #: Keys that lead to a choice, and what is wrong with it.
 Wrong = tuple[tuple[str, ...], str]
 
@@ -21,10 +22,26 @@ def check(
     where: Callable[[Sequence[str]], str] = ": ".join,
 ) -> None:
     """Raise ConfigError that lists every choice which no card knows, each opened by `where` it stands."""
+    wrong = faults(catalog, params, presets, muted, where)
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+
+
+def faults(
+    catalog: Iterable[Rule],
+    params: Overrides,
+    presets: Iterable[str] = (),
+    muted: Iterable[str] = (),
+    where: Callable[[Sequence[str]], str] = ": ".join,
+    whole: bool = True,
+) -> list[str]:
+    """Every choice which no card knows, each opened by `where` it stands.
+
+    `whole`: `catalog` has all cards of the site; else a name that it lacks may be that of another card.
+    """
     rules = tuple(catalog)
     wrong = [*_params(rules, params), *_presets(rules, presets), *_muted(rules, muted)]
-    if wrong:
-        raise ConfigError("\n".join(f"{where(keys)}: {text}" for keys, text in wrong))
+    return [f"{where(keys)}: {text}" for keys, text in wrong if whole or not text.startswith(_UNKNOWN)]
 
 
 def _params(catalog: Sequence[Rule], params: Overrides) -> Iterator[Wrong]:

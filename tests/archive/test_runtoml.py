@@ -59,6 +59,29 @@ def test_a_broken_file_stops_nothing(made: Made, text: bytes) -> None:
     assert kinds(run.problems) == ["run-toml"]
 
 
+@pytest.mark.parametrize("value", ['"finished"', "1", '["running"]'])
+def test_a_status_that_is_none_is_told(made: Made, value: str) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", f'title = "T"\nstatus = {value}\n')
+    run = made.run()
+    (problem,) = run.problems
+    assert (problem.line, problem.kind, run.growing) == (2, "run-toml", False)
+    assert "status must be 'running', found" in problem.message and "Leave the line out" in problem.hint
+
+
+def test_a_key_of_which_another_is_the_beginning_is_told_with_its_own_line(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", 'model_name = "x"\nmodel = 3\n')
+    assert [(one.line, one.kind) for one in made.run().problems] == [(1, "run-toml"), (2, "run-toml")]
+
+
+def test_the_line_of_what_is_no_toml_is_told(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/run.toml", 'title = "T"\n\nowner = = "O"\n')
+    (problem,) = made.run().problems
+    assert (problem.line, problem.kind) == (3, "run-toml")
+
+
 def test_secrets_in_notes_are_redacted(made: Made) -> None:
     made.console("a/train.log", curve(1, 3))
     made.file("a/run.toml", 'notes = "ask jane@lab.example.org"\n')

@@ -54,6 +54,24 @@ def test_it_goes_into_the_folder_that_the_site_names(sitegen: Sitegen) -> None:
         assert sitegen("rules", "test", named).out == "3 of 3 cases pass\n", named
 
 
+def test_a_code_whose_card_no_site_names_says_where_it_is_and_what_to_do(sitegen: Sitegen) -> None:
+    sitegen("rules", "new", "OWN-01")
+    for settings in (None, "site_name: x\nplugins: [sitegen]\n"):
+        if settings:
+            Path("mkdocs.yml").write_text(settings)
+        answer = sitegen("rules", "test", "own-01")
+        assert answer.status == 2
+        assert ("has no mkdocs.yml" in answer.err) == (settings is None)
+        assert "sitegen rules test my-rules/OWN-01-new-rule.md" in answer.err
+        assert "rules: [my-rules]" in answer.err
+
+
+def test_a_code_that_is_nowhere_names_the_nearest(sitegen: Sitegen) -> None:
+    answer = sitegen("rules", "test", "KL-99")
+    assert answer.status == 2
+    assert "Did you mean 'KL-09'?" in answer.err and "give the file" not in answer.err
+
+
 def test_parameters_of_the_site_are_shown_beside_those_of_the_card(sitegen: Sitegen) -> None:
     Path("mkdocs.yml").write_text(SITE.replace("[cards]", "[cards], params: {OWN-01: {times: 3.5}}"))
     Path("cards").mkdir()

@@ -143,3 +143,8 @@ def test_a_tracker_says_honestly_that_it_is_not_read(tmp_path: Path) -> None:
     assert batch.rows is None
     assert (problem.path, problem.kind) == ("other.db", "unsupported")
     assert "SQLite" in problem.message and "not read yet" in problem.message
+
+
+def test_a_time_stamp_beyond_all_doubles_is_none(tmp_path: Path) -> None:
+    records, _ = read(seed_metrics, f'{{"step": 1, "ts": 1{"0" * 400}, "a": 2}}\n', tmp_path)
+    assert [(step, time, values["a"]) for step, time, values in records] == [(1, None, 2.0)]

@@ -152,3 +152,62 @@ def test_a_faulty_file_is_told_with_every_line(tmp_path: Path) -> None:
     assert "mkdocs.yml:9: redact: patterns: host: '(a' is no regular expression" in told
     assert "mkdocs.yml:10: jobs: expected a whole number" in told
     assert "mkdocs.yml:11: unknown key 'zzz'" in told
+
+
+FAULTY = """\
+site_name: x
+plugins:
+  - sitegen:
+      rules: [cards]
+      jobs: 0
+      rulez: []
+      muted: [kl, KL-99]
+      presets: [seed999]
+      params:
+        KL-05: {timez: 3, times: [1]}
+        XX-01: {a: 1}
+"""
+
+
+def told(file: Path) -> list[str]:
+    """What stands behind `mkdocs.yml:`, sorted."""
+    (file.parent / "docs").mkdir()
+    with pytest.raises(ConfigError) as caught:
+        mkdocs_plugin.read_settings(file)
+    return sorted(line.removeprefix("mkdocs.yml:") for line in str(caught.value).splitlines())
+
+
+def test_faults_of_choices_are_told_with_all_others(tmp_path: Path) -> None:
+    file = tmp_path / "mkdocs.yml"
+    file.write_text(FAULTY)
+    (tmp_path / "cards").mkdir()
+    found = told(file)
+    assert [line.partition(": ")[0] for line in found] == ["10", "10", "11", "5", "6", "7", "7", "8"]
+    assert any("timez: no param timez" in line for line in found)
+    assert any("no rule XX-01" in line for line in found)
+    assert any("no rule KL-99" in line for line in found)
+    assert any("no card knows 'seed999'" in line for line in found)
+
+
+def test_faults_of_choices_are_told_with_those_that_mkdocs_finds(tmp_path: Path) -> None:
+    file = tmp_path / "mkdocs.yml"
+    file.write_text("site_name: [x]\nplugins:\n  - sitegen:\n      presets: [seed999]\n")
+    assert [line.partition(": ")[0] for line in told(file)] == ["1", "4"]
+
+
+def test_where_a_folder_of_cards_is_missing_its_cards_are_not_called_unknown(tmp_path: Path) -> None:
+    file = tmp_path / "mkdocs.yml"
+    file.write_text(FAULTY.replace("jobs: 0", "runs: r").replace("      rulez: []\n", ""))
+    found = told(file)
+    assert any("no folder at 'cards'" in line for line in found)
+    assert any("no param timez" in line for line in found)
+    assert not any("XX-01" in line or "seed999" in line for line in found)
+
+
+def test_faults_of_cards_are_told_with_those_of_the_settings(tmp_path: Path) -> None:
+    file = tmp_path / "mkdocs.yml"
+    file.write_text("site_name: x\nplugins:\n  - sitegen:\n      rules: [cards]\n      jobs: 0\n")
+    (tmp_path / "cards").mkdir()
+    (tmp_path / "cards" / "OWN-01-x.md").write_text("# X\n")
+    found = told(file)
+    assert any("jobs: expected" in line for line in found) and any("OWN-01-x.md" in line for line in found)
