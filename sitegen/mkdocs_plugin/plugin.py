@@ -56,6 +56,7 @@ SCRIPTS = (
     "assets/run.js",
     "assets/choose.js",  # adds a column, which tables.js must find
     "assets/tables.js",
+    "assets/answers.js",
     "assets/finds.js",
     "assets/search.js",
     "assets/links.js",

@@ -28,6 +28,7 @@ class Rule:
     persist: tuple[int, int] = (1, 1)  # opens when true in k of m rows
     exit: int = 0  # rows of calm that close it
     mute: bool = False  # opens nothing during warm-up
+    also: tuple[str, ...] = ()  # what people call it, in any language: search finds the card by these
     presets: tuple[str, ...] = ()  # runs only where one of these was asked for; () = everywhere
     severities: tuple[Severity, ...] = ()  # all that its findings may have, mildest first
     meanings: Mapping[str, str] = field(default_factory=dict)  # param -> what it is, in words

@@ -16,4 +16,5 @@ class Page:
     search: bool = True
     kind: str = "page"  # "run", "rule", "board", "incidents", "home", ...
     filters: tuple[tuple[str, str], ...] = ()  # (name, value) by which search narrows; a name may recur
+    also: tuple[str, ...] = ()  # other names of what it is about, by which it is found
     found: tuple[tuple[str, str], ...] = ()  # (anchor, severity word or "muted") of incidents told on it

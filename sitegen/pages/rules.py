@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -84,7 +85,8 @@ def index(archive: ArchiveReport, render: rendering.Render) -> Page:
 def page(view: RuleView, render: rendering.Render, card: Scorecard | None = None) -> Page:
     """`/rules/<code>/`: the card, its cases, and every run it fired on."""
     rule = view.rule
-    return rendering.page(
+    also = tuple(name for name in rule.also if name != rule.title)
+    made = rendering.page(
         render,
         "rule.html",
         f"{PATH}{rule.code}/",
@@ -94,6 +96,7 @@ def page(view: RuleView, render: rendering.Render, card: Scorecard | None = None
         filters=(("rule", rule.code), ("severity", rule.severity.word)),
         view=view,
         rule=rule,
+        also=also,
         group=_group(rule),
         summary=prose.inline(rule.summary),
         sections=_sections(rule.sections),
@@ -105,6 +108,7 @@ def page(view: RuleView, render: rendering.Render, card: Scorecard | None = None
         measured=scorecard.measured_on(card) if card else "",
         make=scorecard.MAKE,
     )
+    return replace(made, also=also)
 
 
 def condition(rule: Rule) -> list[str]:

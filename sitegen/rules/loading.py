@@ -53,6 +53,7 @@ def _is_params(value: Any) -> bool:
 
 KEYS: cards.Keys = {
     "code": (lambda value: bool(CODE.fullmatch(str(value))), 'a code such as "KL-05"'),
+    "also": (_is_texts, "a list of what people call it"),
     "kind": (lambda value: value in ("incident", "phase"), '"incident" or "phase"'),
     "severity": (
         lambda value: value in [grade.word for grade in Severity],
@@ -183,6 +184,7 @@ def _definition(card: Card, answers: Answers) -> Definition:
         facts=tuple(values.get("facts", ())),
         message=values.get("message", ""),
         after=tuple(values.get("after", ())),
+        also=_also(card),
         presets=_presets(values.get("preset", [])),
         severities=_severities(card, answers.columns),
         meanings={name: text for name, text in card.settings.remarks.items() if name in params},
@@ -201,6 +203,12 @@ def _severities(card: Card, columns: Mapping[str, str]) -> tuple[Severity, ...]:
     if "severity" not in columns or "preset" in card.settings.values:
         return (own,)
     return tuple(one for one in Severity if f"'{one.word}'" in card.sql) or (own,)
+
+
+def _also(card: Card) -> tuple[str, ...]:
+    """What its settings say, and its titles in all languages."""
+    titles = (card.title, *(told.title for told in card.translations.values()))
+    return tuple(dict.fromkeys((*card.settings.values.get("also", ()), *titles)))
 
 
 def _presets(given: str | list[str]) -> tuple[str, ...]:

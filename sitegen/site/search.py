@@ -19,6 +19,7 @@ from sitegen.site.pagefind_order import sort_index
 
 FOLDER = "pagefind"
 # The ready-made interfaces that Pagefind writes beside its index; ours is assets/search.js.
+SEPARATOR = " | "  # assets/answers.js takes names apart by it
 _UNUSED = ("pagefind-ui.*", "pagefind-modular-ui.*", "pagefind-component-ui.*", "pagefind-highlight.*")
 _TIMEOUT_S = 1800
 _REGION = "<div data-pagefind-body>"  # templates/overrides/main.html writes it for guides
@@ -36,6 +37,8 @@ def region(page: Page, html: str) -> str:
     marks += [_mark("pagefind-filter", name, value) for name, value in page.filters]
     if page.found:
         marks.append(_mark("pagefind-meta", "found", " ".join(f"{at}={what}" for at, what in page.found)))
+    if page.also:
+        marks.append(_mark("pagefind-meta", "also", SEPARATOR.join(page.also)))
     titled = page.kind in (samples.KIND, traces.KIND)  # what a model wrote is not what people look for
     pairs = character_pairs(page.title if titled else html)
     if pairs:

@@ -4,6 +4,7 @@
 
   const sitegen = window.sitegen, t = sitegen.t;
   const MOST = 3; /* places of a page */
+  const BELOW = 24; /* words below the heading of an incident */
   const AROUND = 36; /* characters on each side of Chinese that was found */
   const KINDS = {
     run: t("run"), rule: t("rule"), board: t("leaderboard"), guide: t("guide"), samples: t("samples"),
@@ -73,8 +74,23 @@
     ));
   };
 
-  /* Places of a page, those first whose heading says most of what was asked for. */
-  const parts = (page, words, asked) => {
+  /* Incidents of a page by the rules that were asked for, with the words below their headings. */
+  const incidents = (page, codes) => {
+    const said = (page.raw_content || "").split(/\s+/), anchors = page.anchors || [];
+    return (page.meta.found || "").split(" ").map((one) => one.split("=")[0])
+      .filter((at) => codes.some((code) => at.startsWith(`${code}-`)))
+      .map((at) => anchors.find((one) => one.id === `${at}-title`)).filter(Boolean)
+      .map(({ id, text, location }) => {
+        const words = said.slice(location, location + BELOW).join(" ");
+        const rest = words.replace(text, "").replace(/^[.\s]+/, "");
+        return { url: `${page.url}#${encodeURIComponent(id)}`, title: text, text: element("p", {}, `${rest}…`) };
+      });
+  };
+
+  /* Places of a page: incidents that were asked for, else those first whose heading says most of what was. */
+  const parts = (page, words, asked, codes) => {
+    const happened = incidents(page, codes);
+    if (happened.length) return happened.slice(0, MOST);
     const own = asked.length ? places(page, asked) : [];
     const all = own.length ? own : (page.sub_results || []).filter((part) => part.url !== page.url)
       .map((part) => ({ url: part.url, title: part.title, text: excerpt(part.excerpt) }));
@@ -82,12 +98,13 @@
     return all.map((part) => [said(part), part]).sort((a, b) => b[0] - a[0]).slice(0, MOST).map((pair) => pair[1]);
   };
 
-  /* A page as an item of the list that answers `text`; `asked` are the Chinese words in it. */
-  const entry = (page, text, asked) => {
+  /* A page as an item of the list that answers `text`; `asked` are the Chinese words in it, `codes` the rules
+     that it is about. */
+  const entry = (page, text, asked, codes) => {
     const severity = new Map((page.meta.found || "").split(" ").map((one) => one.split("=")));
     const item = element("li", {}, element("div", { className: "sg-find-head" }, link(page.url, page.meta.title), about(page)));
     const words = asked.length ? asked : text.toLowerCase().split(/\s+/).filter(Boolean);
-    const told = parts(page, words, asked);
+    const told = parts(page, words, asked, codes);
     if (!told.length) item.append(excerpt(page.excerpt));
     for (const part of told) {
       if (!part.url) {

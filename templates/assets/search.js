@@ -5,7 +5,7 @@
   if (!opener || !window.HTMLDialogElement) return;
   var t = window.sitegen.t;
   var root = new URL(opener.dataset.sgFind.replace(/\/?$/, "/"), location.href);
-  var finds = window.sitegen.finds, KINDS = finds.KINDS, WORDS = finds.WORDS;
+  var finds = window.sitegen.finds, answers = window.sitegen.answers, KINDS = finds.KINDS, WORDS = finds.WORDS;
   var ANY = {
     kind: t("any kind"), status: t("any status"), severity: t("any severity"), rule: t("any rule"),
     project: t("any project"), algorithm: t("any algorithm"), model: t("any model"), month: t("any month"),
@@ -134,26 +134,30 @@
     engine.then(function (pagefind) {
       if (!pagefind || mine !== turn) return null;
       if (!words && !Object.keys(chosen).length) { list.replaceChildren(); say(""); return null; }
-      return pagefind.search(words || null, { filters: chosen }).then(function (found) {
-        if (mine === turn) return show(found.results, 0, mine);
+      return answers.answer(pagefind, words, input.value, chosen).then(function (found) {
+        if (mine === turn) return show(found.results, 0, mine, found.codes);
         return null;
       });
     });
   }
 
-  function show(results, from, mine) {
+  function show(results, from, mine, codes) {
     return Promise.all(results.slice(from, from + PAGE).map(function (one) { return one.data(); })).then(function (pages) {
       if (mine !== turn) return;
       if (!from) list.replaceChildren();
       var more = list.querySelector(".sg-find-more");
       if (more) more.remove();
+      if (!from && input.value.trim() && !pages.some(function (page) { return answers.holds(page, input.value); })) {
+        say(t("Nothing found for “{words}”.", { words: input.value.trim() }));
+        return;
+      }
       say(results.length === 1 ? t("1 page") : t("{n} pages", { n: results.length }));
-      pages.forEach(function (page) { list.append(finds.entry(page, input.value, asked)); });
+      pages.forEach(function (page) { list.append(finds.entry(page, input.value, asked, codes)); });
       var left = results.length - from - PAGE;
       if (left > 0) {
         var item = element("li", { className: "sg-find-more" });
         var button = element("button", { type: "button", className: "sg-find-close", textContent: t("{n} more", { n: left }) });
-        button.addEventListener("click", function () { show(results, from + PAGE, mine); });
+        button.addEventListener("click", function () { show(results, from + PAGE, mine, codes); });
         item.append(button);
         list.append(item);
       }

@@ -47,6 +47,11 @@ def test_a_page_says_how_bad_each_of_its_incidents_is() -> None:
     assert 'data-pagefind-meta="found[data-v]" data-v="KL-05-1=error ENT-02-1=muted"' in html
 
 
+def test_a_page_is_found_by_the_other_names_of_what_it_is_about() -> None:
+    html = region(page(also=("CUDA out of memory", 'a "|"')), "")
+    assert 'data-pagefind-meta="also[data-v]" data-v="CUDA out of memory | a &#34;|&#34;"' in html
+
+
 def test_what_follows_the_first_card_is_found_too(tmp_path: Path) -> None:
     cards = (
         '<article id="a"><h3>first</h3></article><article id="b"><h3>second</h3></article><p>xylograph</p>'
