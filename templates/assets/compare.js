@@ -7,7 +7,7 @@
   const sitegen = (window.sitegen = window.sitegen || {});
   const home = new URL(".", document.currentScript.src), { t } = sitegen;
   const CHARTS = ["data", "scale", "points", "pen", "layers", "export", "tools"];
-  const OWN = ["state", "runs", "lines", "apart", "overlay", "save", "tables", "parting", "page"];
+  const OWN = ["state", "runs", "lines", "apart", "flags", "overlay", "save", "tables", "parting", "page"];
 
   const script = (path) => new Promise((done, failed) => {
     const node = document.createElement("script");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +34,22 @@ def browser() -> Iterator[Browser]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
     place = tmp_path_factory.mktemp("kindred")
     kindred.write(place / "runs")
+    broken(place / "runs" / "broken")
     return build(place)
+
+
+def broken(folder: Path) -> None:
+    """A run whose gradient is NaN from step 60 to 65, and that forgets everything at 150."""
+    folder.mkdir()
+    rows = (
+        {
+            "critic/score/mean": 0.2 + 0.003 * step if step < 150 else 0.0,
+            "actor/grad_norm": float("nan") if 60 <= step <= 65 else 0.1,
+        }
+        for step in range(1, 201)
+    )
+    lines = [json.dumps({"step": step, "data": row}) for step, row in enumerate(rows, 1)]
+    (folder / "metrics.jsonl").write_text("\n".join(lines) + "\n")
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +150,52 @@ def test_only_the_files_of_chosen_runs_are_fetched(tab: Tab) -> None:
     tab.lines()
     fetched = {url.split("/runs/")[1].split("/")[0] for url in tab.asked if "charts.bin" in url}
     assert fetched == {ONE, SLOW}
+
+
+def test_marks_of_incidents_say_which_they_are_and_lead_to_them_by_keys_alone(tab: Tab) -> None:
+    page = tab.compare(f"?runs={ONE},broken")
+    bar = page.get_by_role("toolbar", name="Onsets of incidents")
+    mark = bar.get_by_role("button", name=re.compile("^run 2: GRD-04 Non-finite.*, critical$"))
+    mark.focus()
+    link = bar.get_by_role("link", name=re.compile("GRD-04"))
+    expect(link).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(link).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(mark).to_be_focused()
+    expect(link).to_be_hidden()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/runs/broken/#GRD-04-1")
+
+
+def test_arrows_go_from_mark_to_mark_and_tab_leaves_them(tab: Tab) -> None:
+    page = tab.compare(f"?runs={ONE},broken")
+    marks = page.locator(".sg-flag")
+    assert marks.count() > 1
+    assert marks.evaluate_all("(all) => all.filter((one) => one.tabIndex === 0).length") == 1
+    marks.first.focus()
+    page.keyboard.press("End")
+    expect(marks.last).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(marks.nth(marks.count() - 2)).to_be_focused()
+
+
+def test_marks_answer_touch_and_go_when_they_are_switched_off(browser: Browser, origin: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = Tab(context.new_page(), origin).compare(f"?runs={ONE},broken")
+    marks = page.locator(".sg-flag")
+    marks.first.tap()
+    expect(page.locator(".sg-flagtip a").first).to_be_visible()
+    sizes = marks.evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect()).map((box) => box.width)"
+    )
+    assert min(sizes) >= 24
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="incidents", exact=True).evaluate("(one) => one.click()")
+    expect(marks).to_have_count(0)
+    context.close()
 
 
 def test_each_run_is_a_line_with_all_its_steps(tab: Tab) -> None:

@@ -43,6 +43,7 @@
       this.tip.hidden = true;
       const { over } = this.plot;
       over.append(this.tip);
+      this.flags = new compare.Flags(this);
       over.addEventListener("mousemove", (event) => this.point(this.plot.posToVal(event.clientX - over.getBoundingClientRect().left, "x")));
       over.addEventListener("mouseleave", () => this.point(null));
       over.addEventListener("click", () => this.node.focus({ preventScroll: true }));
@@ -120,6 +121,7 @@
         this.plot.setScale("y", { min: this.axis.bottom, max: this.axis.hi });
       });
       this.plot.redraw(false);
+      if (this.flags) this.flags.place();
       if (this.cursor !== null) this.point(this.cursor);
     }
 
@@ -187,10 +189,9 @@
     /* Onsets of incidents of each run, as little flags at its place in the order. */
     onsets(pen, plot) {
       for (const line of this.shown) {
-        const where = this.board.places.get(line.run.id);
-        for (const [step, severity] of line.run.data.header.marks) {
-          const x = plot.x(where.x(step));
-          if (severity === "info" || x < plot.left || x > plot.left + plot.width) continue;
+        for (const mark of compare.onsets(line, this.board)) {
+          const x = plot.x(mark.x);
+          if (!(x >= plot.left && x <= plot.left + plot.width)) continue;
           pen.stroke([[[x, plot.top], [x, plot.top + plot.height]]], line.colour, { dash: [1, 4], width: 1.1, alpha: 0.75 });
           pen.fill([[[x - 4, plot.top - 9], [x + 4, plot.top - 9], [x, plot.top - 1]]], line.colour);
         }
