@@ -10,6 +10,7 @@ from sitegen.charts import figures
 from sitegen.cli import options, scratch
 from sitegen.cli.screen import Screen
 from sitegen.errors import ConfigError
+from sitegen.language import LANGUAGES, speaking
 from sitegen.pages import report_figures, report_md
 from sitegen.reports.shapes import RunReport
 
@@ -23,11 +24,22 @@ from sitegen.reports.shapes import RunReport
     help="Markdown file. Default: stdout, without figures.",
 )
 @click.option("--run", "wanted", help="Which run, where PATH holds several (see the list in the message).")
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    help="Language of the report. Default: that of mkdocs.yml, else en.",
+)
 @click.option("--svg", is_flag=True, help="Figures as SVG instead of PNG.")
 @options.config_option
 @options.quiet_option
 def command(
-    path: Path, out: Path | None, wanted: str | None, svg: bool, config_file: Path | None, quiet: bool
+    path: Path,
+    out: Path | None,
+    wanted: str | None,
+    language: str | None,
+    svg: bool,
+    config_file: Path | None,
+    quiet: bool,
 ) -> int:
     """Write what happened in the run at PATH: verdict, trend figure, incidents with advice, where time goes.
 
@@ -35,11 +47,18 @@ def command(
     <name>-trend and <name>-efficiency.
     """
     screen = Screen(quiet)
-    found = list(scratch.Reader(options.settings(config_file), screen).reports(path))
-    report = _pick(found, wanted, path)
+    config = options.settings(config_file)
+    with speaking(language or config.language):
+        found = list(scratch.Reader(config, screen).reports(path))
+        _write(_pick(found, wanted, path), out, svg, screen)
+    return 0
+
+
+def _write(report: RunReport, out: Path | None, svg: bool, screen: Screen) -> None:
+    """The report and its figures, or the report alone on the screen."""
     if out is None:
         screen.write(report_md.document(report))
-        return 0
+        return
     form = "svg" if svg else "png"
     drawings = report_figures.drawings(report)
     names = {kind: f"{out.stem}-{kind}.{form}" for kind in drawings}
@@ -47,7 +66,6 @@ def command(
         options.save(out.with_name(names[kind]), figures.draw(drawing, form))
     options.save(out, report_md.document(report, names).encode())
     screen.line(str(out))
-    return 0
 
 
 def _pick(found: list[RunReport], wanted: str | None, path: Path) -> RunReport:

@@ -48,7 +48,8 @@ def read_settings(config_file: Path) -> Config:
     with _listening(config_file, None):
         # Settings are there before the site has a page of its own.
         config, plugin = _load(config_file, docs_dir=str(sites.folder() / "docs"))
-        return replace(plugin.settings, site_url=config.site_url or "")
+        spoken = plugin.language(config)
+        return replace(plugin.settings, site_url=config.site_url or "", language=spoken)
 
 
 def build(

@@ -101,7 +101,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
     def on_config(self, config: MkDocsConfig) -> None:
         """Build the pages, put the theme override in place, keep other origins out."""
         if not self.main:
-            self.settings = replace(self.settings, language=self._language(config))
+            self.settings = replace(self.settings, language=self.language(config))
         config.theme["language"] = self.settings.language
         title = self.settings.title if "title" in self.config else config.site_name
         try:
@@ -191,7 +191,7 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         if self.site is not None:
             self._restore()
 
-    def _language(self, config: MkDocsConfig) -> str:
+    def language(self, config: MkDocsConfig) -> str:
         """What the settings say, else the language of the theme where pages can speak it."""
         named = str(config.theme.get("language") or ENGLISH).split("-")[0]
         known = (*self.settings.languages, named if named in LANGUAGES else ENGLISH)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from sitegen.language import t
 from sitegen.model import LogLine
 from sitegen.pages import words
 
@@ -53,7 +54,8 @@ def log(lines: Sequence[LogLine]) -> str:
         return ""
     shown = [f"{line.path}:{line.line}: {_printable(line.text)}" for line in lines[:_MOST_LINES]]
     rest = len(lines) - _MOST_LINES
-    more = f"\n\n{words.plural(rest, 'more line')}." if rest > 0 else ""
+    left = t("{sentence}.", sentence=words.plural(rest, "more line"))
+    more = f"\n\n{left}" if rest > 0 else ""
     return fenced("\n".join(shown)) + more
 
 

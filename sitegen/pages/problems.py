@@ -8,6 +8,7 @@ from itertools import groupby
 
 from sitegen.errors import Problem
 from sitegen.language import t
+from sitegen.language.retold import retold
 from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
@@ -63,3 +64,8 @@ def groups(problems: tuple[tuple[str, Problem], ...]) -> tuple[Group, ...]:
 def _kinds(problems: list[Problem]) -> tuple[tuple[str, tuple[Problem, ...]], ...]:
     ordered = sorted(problems, key=lambda p: (p.kind, p.path, p.line or 0))
     return tuple((kind, tuple(found)) for kind, found in groupby(ordered, key=lambda p: p.kind))
+
+
+def told(problem: Problem) -> str:
+    """What was found and what to do, in the spoken language."""
+    return t("{found} {hint}", found=retold(problem.message), hint=retold(problem.hint))

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sitegen.language import t
 from sitegen.metrics import glossary
 from sitegen.model import Outcome, Run, Severity, Verdict
-from sitegen.pages import report_samples, report_traces, words
+from sitegen.pages import problems, report_samples, report_traces, words
 from sitegen.pages.gfm import code, escape, table, target
 from sitegen.pages.report_figures import EFFICIENCY, EFFICIENCY_KEYS, TREND, live, views
 from sitegen.pages.report_incidents import explained, incidents
@@ -19,6 +20,7 @@ from sitegen.reports import setup
 from sitegen.reports.shapes import MetricView, RunReport
 
 _FOLD = 8  # more rows than this are folded away
+_PHASES = {"critic_warmup": "critic warm-up", "warmup": "warm-up"}  # what they are called
 
 
 def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str:
@@ -31,7 +33,7 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
     shown = figures or {}
     parts = (
         _head(report),
-        _picture(TREND, shown, "Reward, KL and actor loss over the steps"),
+        _picture(TREND, shown, t("Reward, KL and actor loss over the steps")),
         _phases(report),
         _timeline(report),
         explained(report),
@@ -50,43 +52,53 @@ def document(report: RunReport, figures: Mapping[str, str] | None = None) -> str
 
 
 def _head(report: RunReport) -> str:
-    verdict = f"> **{escape(report.headline)}.** {escape(report.sentence)}".rstrip()
+    verdict = f"> **{t('{sentence}.', sentence=escape(report.headline))}** {escape(report.sentence)}".rstrip()
     facts = "\n".join(f"| {name} | {value} |" for name, value in _facts(report))
     return f"# {escape(report.run.title)}\n\n{verdict}\n\n| | |\n|---|---|\n{facts}"
 
 
 def _facts(report: RunReport) -> Iterator[tuple[str, str]]:
     run, row = report.run, report.row
-    yield "Status", f"**{report.status.value}**, {report.state.value.replace('_', ' ').lower()}"
+    state = t(report.state.value.replace("_", " ").lower())
+    yield t("Status"), t("{status}, {state}", status=f"**{t(report.status.value)}**", state=state)
     if row.best:
-        yield (
-            "Best",
-            f"{words.number(row.best.value)} ({escape(row.best.label)}) at step {words.count(row.best.step)}",
+        said = t(
+            "{value} ({label}) at step {step}",
+            value=words.number(row.best.value),
+            label=escape(row.best.label),
+            step=words.count(row.best.step),
         )
-    yield "Steps", _steps(run)
+        yield t("Best"), said
+    yield t("Steps"), _steps(run)
     if run.wall_s is not None:
-        yield "Wall time", words.duration(run.wall_s)
+        yield t("Wall time"), words.duration(run.wall_s)
     if run.hardware or run.gpus:
-        spent = f", {words.hours(run.gpu_hours)} GPU-hours" if run.gpu_hours is not None else ""
-        yield "Hardware", f"{escape(run.hardware or words.plural(run.gpus or 0, 'GPU'))}{spent}"
+        used = words.hours(run.gpu_hours)
+        gpus = escape(run.hardware or words.plural(run.gpus or 0, "GPU"))
+        spent = t("{hardware}, {hours} GPU-hours", hardware=gpus, hours=used)
+        yield t("Hardware"), gpus if run.gpu_hours is None else spent
     if row.throughput is not None:
-        yield "Throughput", f"{words.number(row.throughput)} tokens/s/GPU, net of validation and checkpoints"
-    for name, value in (("Algorithm", run.algorithm), ("Model", run.model), ("verl", run.verl_version)):
+        fast = words.number(row.throughput)
+        yield t("Throughput"), t("{n} tokens/s/GPU, net of validation and checkpoints", n=fast)
+    for name, value in ((t("Algorithm"), run.algorithm), (t("Model"), run.model), ("verl", run.verl_version)):
         if value:
             yield name, escape(value)
     if run.commit:
-        yield "Commit", code(run.commit)
+        yield t("Commit"), code(run.commit)
     if numbers := setup.precision(run.config):
-        yield "Precision", escape(", ".join(numbers))
+        yield t("Precision"), escape(t(", ").join(numbers))
 
 
 def _steps(run: Run) -> str:
-    planned = f" of {words.count(run.planned_steps)} planned" if run.planned_steps else ""
+    planned = t(" of {n} planned", n=words.count(run.planned_steps)) if run.planned_steps else ""
     if run.first_step is None:
-        return f"none{planned}"
-    span = f"{words.count(run.first_step)} to {words.count(run.last_step)}{planned}"
-    segments = f", {words.plural(len(run.segments), 'segment')}" if len(run.segments) > 1 else ""
-    return f"{words.count(run.steps)} ({span}{segments})"
+        return t("none") + planned
+    span = (
+        t("{first} to {last}", first=words.count(run.first_step), last=words.count(run.last_step)) + planned
+    )
+    if len(run.segments) > 1:
+        span = t("{span}, {segments}", span=span, segments=words.plural(len(run.segments), "segment"))
+    return t("{n} ({spans})", n=words.count(run.steps), spans=span)
 
 
 def _picture(kind: str, figures: Mapping[str, str], alt: str) -> str:
@@ -100,29 +112,33 @@ def _phases(report: RunReport) -> str:
     rows = [
         (
             *((str(phase.segment),) if several else ()),
-            phase.phase.value.replace("_", " "),
+            t(_PHASES.get(phase.phase.value, phase.phase.value)),
             words.span(phase.first, phase.last),
         )
         for phase in report.phases
     ]
-    return "## Phases\n\n" + table((*(("segment",) if several else ()), "phase", "where"), rows)
+    columns = (*((t("segment"),) if several else ()), t("phase"), t("where"))
+    return f"## {t('Phases')}\n\n{table(columns, rows)}"
 
 
 def _timeline(report: RunReport) -> str:
     incidents = sorted(report.incidents, key=lambda one: (-1 if one.first is None else one.first, one.id))
     if not incidents:
-        return "## What happened\n\nNo rule found anything to report."
+        return f"## {t('What happened')}\n\n{t('No rule found anything to report.')}"
     rows = [
         (
-            words.span(one.first, one.last) + (", open" if one.open else ""),
-            one.severity.word,
+            t("{where}, open", where=words.span(one.first, one.last))
+            if one.open
+            else words.span(one.first, one.last),
+            t(one.severity.word),
             f"[{one.rule}](#{one.anchor.lower()})" if one.severity > Severity.INFO else one.rule,
             escape(one.title),
             escape(one.message),
         )
         for one in incidents
     ]
-    return "## What happened\n\n" + table(("where", "severity", "rule", "what", "in numbers"), rows)
+    columns = (t("where"), t("severity"), t("rule"), t("what"), t("in numbers"))
+    return f"## {t('What happened')}\n\n{table(columns, rows)}"
 
 
 def _muted(report: RunReport) -> str:
@@ -136,8 +152,11 @@ def _muted(report: RunReport) -> str:
         )
         for one in report.muted
     ]
-    told = "These findings count nowhere, because the run's `run.toml` says so."
-    return f"## Muted\n\n{told}\n\n" + table(("where", "rule", "in numbers", "why"), rows) if rows else ""
+    if not rows:
+        return ""
+    told = t("These findings count nowhere, because the run's `run.toml` says so.")
+    columns = (t("where"), t("rule"), t("in numbers"), t("why"))
+    return f"## {t('Muted')}\n\n{told}\n\n{table(columns, rows)}"
 
 
 def _validation(report: RunReport) -> str:
@@ -148,7 +167,11 @@ def _validation(report: RunReport) -> str:
             escape(view.dataset),
             code(view.name),
             words.number(view.first),
-            f"**{words.number(view.best)}** (step {words.count(view.best_step)})",
+            t(
+                "{value} ({when})",
+                value=f"**{words.number(view.best)}**",
+                when=t("step {step}", step=words.count(view.best_step)),
+            ),
             words.number(view.last),
         )
         for view in core
@@ -156,30 +179,25 @@ def _validation(report: RunReport) -> str:
     if not rows:
         return ""
     rest = len(report.validation) - len(core)
-    more = f"\n\n{words.plural(rest, 'more validation metric')} in the data." if rest else ""
-    return (
-        "## Validation\n\n"
-        + table(("data set", "metric", "first", "best", "last"), rows, numbers=(2, 3, 4))
-        + more
-    )
+    left = t("{metrics} in the data.", metrics=words.plural(rest, "more validation metric"))
+    more = f"\n\n{left}" if rest else ""
+    columns = (t("data set"), t("metric"), t("first"), t("best"), t("last"))
+    return f"## {t('Validation')}\n\n{table(columns, rows, numbers=(2, 3, 4))}{more}"
 
 
 def _time(report: RunReport) -> str:
     rows = [
         (
-            escape(part.name),
+            escape(t("other") if part.name == "other" else part.name),
             words.duration(part.seconds) if part.seconds >= 60 else f"{words.number(part.seconds, 3)} s",
             f"{part.share * 100:.0f} %",
-            "each step" if part.every == 1 else f"every {part.every} steps",
+            t("each step") if part.every == 1 else t("every {n} steps", n=part.every),
         )
         for part in report.timing
         if part.share >= 0.005
     ]
-    return (
-        "## Where the time goes\n\n" + table(("part", "median", "share", "how often"), rows, (1, 2))
-        if rows
-        else ""
-    )
+    columns = (t("part"), t("median"), t("share"), t("how often"))
+    return f"## {t('Where the time goes')}\n\n{table(columns, rows, (1, 2))}" if rows else ""
 
 
 def _efficiency(report: RunReport, figures: Mapping[str, str]) -> str:
@@ -196,9 +214,9 @@ def _efficiency(report: RunReport, figures: Mapping[str, str]) -> str:
     ]
     if not rows:
         return ""
-    numbers = table(("", "unit", "first", "median", "last"), rows, numbers=(2, 3, 4))
-    picture = _picture(EFFICIENCY, figures, "Throughput and memory over the steps")
-    return "\n\n".join(part for part in ("## Efficiency and memory", picture, numbers) if part)
+    numbers = table(("", t("unit"), t("first"), t("median"), t("last")), rows, numbers=(2, 3, 4))
+    picture = _picture(EFFICIENCY, figures, t("Throughput and memory over the steps"))
+    return "\n\n".join(part for part in (f"## {t('Efficiency and memory')}", picture, numbers) if part)
 
 
 def _unchecked(report: RunReport) -> str:
@@ -213,22 +231,22 @@ def _unchecked(report: RunReport) -> str:
         )
         for verdict in blind
     ]
-    listed = table(("rule", "what it looks for", "why not"), rows)
+    listed = table((t("rule"), t("what it looks for"), t("why not")), rows)
     if len(rows) > _FOLD:
-        named = words.plural(len(rows), "rule")
-        listed = f"<details><summary>{named} could not be checked</summary>\n\n{listed}\n\n</details>"
-    return f"## Not checked\n\n{listed}"
+        named = t("{rules} could not be checked", rules=words.plural(len(rows), "rule"))
+        listed = f"<details><summary>{named}</summary>\n\n{listed}\n\n</details>"
+    return f"## {t('Not checked')}\n\n{listed}"
 
 
 def _why(verdict: Verdict) -> str:
     if not verdict.missing:
         return verdict.reason
-    return f"not logged: {', '.join(_title(key) for key in verdict.missing)}"
+    return t("not logged: {names}", names=t(", ").join(_title(key) for key in verdict.missing))
 
 
 def _title(key: str) -> str:
     metric = glossary().by_key(key)
-    return metric.title if metric else key.replace("_", " ")
+    return metric.title if metric else t(key.replace("_", " "))
 
 
 def _problems(report: RunReport) -> str:
@@ -236,14 +254,13 @@ def _problems(report: RunReport) -> str:
         (
             code(item.path),
             "" if item.line is None else words.count(item.line),
-            escape(item.kind),
-            escape(f"{item.message} {item.hint}"),
+            escape(t(item.kind)),
+            escape(problems.told(item)),
         )
         for item in report.problems
     ]
-    return (
-        "## What could not be read\n\n" + table(("file", "line", "kind", "what"), rows, (1,)) if rows else ""
-    )
+    columns = (t("file"), t("line"), t("kind"), t("what"))
+    return f"## {t('What could not be read')}\n\n{table(columns, rows, (1,))}" if rows else ""
 
 
 def _provenance(report: RunReport) -> str:
@@ -251,7 +268,8 @@ def _provenance(report: RunReport) -> str:
         (code(source.path), escape(source.format), words.count(source.records), code(source.sha256[:12]))
         for source in report.run.sources
     ]
-    return "## Read from\n\n" + table(("file", "format", "records", "sha256"), rows, (2,)) if rows else ""
+    columns = (t("file"), t("format"), t("records"), "sha256")
+    return f"## {t('Read from')}\n\n{table(columns, rows, (2,))}" if rows else ""
 
 
 def _three(view: MetricView) -> tuple[float, float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sitegen.language import t
 from sitegen.pages import samples, words
 from sitegen.pages.gfm import code, escape, fenced, table
 from sitegen.reports.excerpts import Abreast, Excerpt, Moment, SamplesReport, SampleView
@@ -17,15 +18,20 @@ def section(report: RunReport) -> str:
     found = report.samples
     if found is None:
         return ""
-    parts = ("## Samples", f"{escape(samples.summary(found))}.", _steps(found), *map(_moment, found.moments))
+    parts = (
+        f"## {t('Samples')}",
+        t("{sentence}.", sentence=escape(samples.summary(found))),
+        _steps(found),
+        *map(_moment, found.moments),
+    )
     return "\n\n".join(part for part in parts if part)
 
 
 def _steps(found: SamplesReport) -> str:
     rows = [
         (
-            samples.NAMES.get(step.kind, escape(step.kind)),
-            "not logged" if step.step is None else words.count(step.step),
+            t(samples.NAMES[step.kind]) if step.kind in samples.NAMES else escape(step.kind),
+            t("not logged") if step.step is None else words.count(step.step),
             words.count(step.rows),
             words.number(step.mean),
             words.number(step.low),
@@ -34,31 +40,37 @@ def _steps(found: SamplesReport) -> str:
         for step in found.steps
         if step.chosen
     ]
-    return table(("", "step", "answers", "mean score", "lowest", "highest"), rows, numbers=range(1, 6))
+    columns = ("", t("step"), t("answers"), t("mean score"), t("lowest"), t("highest"))
+    return table(columns, rows, numbers=range(1, 6))
 
 
 def _moment(moment: Moment) -> str:
     """The first answers side by side, one below the other."""
     first = sorted(moment.compared, key=lambda one: not one.same_prompt)[:1]
-    title = f"Around {', '.join(map(code, moment.anchors))}, from step {words.count(moment.onset)}"
-    shown = [part for one in first for part in _answers(one)]
-    return "\n\n".join(
-        [f"<details><summary>{escape(moment.title)}: what was written</summary>", title, *shown, "</details>"]
+    onset = words.count(moment.onset)
+    title = t(
+        "Around {incidents}, from step {step}", incidents=t(", ").join(map(code, moment.anchors)), step=onset
     )
+    shown = [part for one in first for part in _answers(one)]
+    folded = t("{title}: what was written", title=escape(moment.title))
+    return "\n\n".join([f"<details><summary>{folded}</summary>", title, *shown, "</details>"])
 
 
 def _answers(one: Abreast) -> Iterator[str]:
     if one.same_prompt:
-        yield f"The prompt:\n\n{fenced(_cut(one.samples[0].input))}"
+        yield f"{t('The prompt:')}\n\n{fenced(_cut(one.samples[0].input))}"
     for sample in one.samples:
         if not one.same_prompt:
-            yield f"A typical prompt of {_step(sample)}:\n\n{fenced(_cut(sample.input))}"
-        score = "no score" if sample.score is None else f"score {words.number(sample.score)}"
-        yield f"The answer at {_step(sample)}, {score}:\n\n{fenced(_cut(sample.output))}"
+            yield f"{t('A typical prompt of {step}:', step=_step(sample))}\n\n{fenced(_cut(sample.input))}"
+        score = (
+            t("no score") if sample.score is None else t("score {score}", score=words.number(sample.score))
+        )
+        answer = t("The answer at {step}, {score}:", step=_step(sample), score=score)
+        yield f"{answer}\n\n{fenced(_cut(sample.output))}"
 
 
 def _step(sample: SampleView) -> str:
-    return "an unknown step" if sample.step is None else f"step {words.count(sample.step)}"
+    return t("an unknown step") if sample.step is None else t("step {step}", step=words.count(sample.step))
 
 
 def _cut(text: Excerpt) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sitegen.language import t
 from sitegen.pages import traces, trajectory, words
 from sitegen.pages.gfm import escape, table
 from sitegen.reports.shapes import RunReport
@@ -19,11 +20,11 @@ def section(report: RunReport) -> str:
     if found is None:
         return ""
     parts = (
-        "## Traces",
-        f"{escape(traces.summary(found))}.",
+        f"## {t('Traces')}",
+        t("{sentence}.", sentence=escape(traces.summary(found))),
         _tools(found.tools),
-        _calls("Calls that failed", found.failed, errors=True),
-        _calls("Slowest calls", found.slowest, errors=False),
+        _calls(t("Calls that failed"), found.failed, errors=True),
+        _calls(t("Slowest calls"), found.slowest, errors=False),
     )
     return "\n\n".join(part for part in parts if part)
 
@@ -41,8 +42,12 @@ def _tools(tools: Sequence[ToolView]) -> str:
     ]
     if not rows:
         return ""
-    more = f"\n\n{words.plural(len(tools) - _TOOLS, 'more tool')}." if len(tools) > _TOOLS else ""
-    columns = ("tool", "calls", "succeeded", "failed", "median", "95th percentile", "longest")
+    left = t("{sentence}.", sentence=words.plural(len(tools) - _TOOLS, "more tool"))
+    more = f"\n\n{left}" if len(tools) > _TOOLS else ""
+    columns = (
+        *(t("tool"), t("calls"), t("succeeded"), t("failed")),
+        *(t("median"), t("95th percentile"), t("longest")),
+    )
     return table(columns, rows, numbers=range(1, 7)) + more
 
 
@@ -56,5 +61,5 @@ def _calls(title: str, calls: Sequence[CallView], errors: bool) -> str:
         )
         for one in calls[:_CALLS]
     ]
-    columns = ("tool", "step", "took", *(("error",) if errors else ()))
-    return f"{title}:\n\n" + table(columns, rows, numbers=(1, 2)) if rows else ""
+    columns = (t("tool"), t("step"), t("took"), *((t("error"),) if errors else ()))
+    return t("{title}:", title=title) + "\n\n" + table(columns, rows, numbers=(1, 2)) if rows else ""

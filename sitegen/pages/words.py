@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from sitegen.language import known, t
+from sitegen.language.retold import retold
 
 THIN = "\u202f"  # narrow no-break space between thousands and before units
 MISSING = "–"
@@ -57,10 +58,10 @@ def duration(seconds: float | None) -> str:
         return MISSING
     whole = round(seconds)
     if whole < 60:
-        return f"{whole}{THIN}s"
+        return t("{s}\u202fs", s=whole)
     if whole < 3600:
-        return f"{whole // 60}{THIN}m {whole % 60}{THIN}s"
-    return f"{count(whole // 3600)}{THIN}h {whole % 3600 // 60}{THIN}m"
+        return t("{m}\u202fm {s}\u202fs", m=whole // 60, s=whole % 60)
+    return t("{h}\u202fh {m}\u202fm", h=count(whole // 3600), m=whole % 3600 // 60)
 
 
 def date(stamp: float | None) -> str:
@@ -145,6 +146,7 @@ FILTERS = {
     "minute": minute,
     "month": month,
     "plural": plural,
+    "retold": retold,
     "severity": severity,
     "worst": worst,
     "clip": clip,
