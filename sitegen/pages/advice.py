@@ -33,13 +33,19 @@ def line(text: str, config: Mapping[str, str]) -> Markup:
 
 def current(key: str, config: Mapping[str, str]) -> str | None:
     """What the run set `key` to. A key may be short for one longer key, if only one ends with it."""
+    full = named(key, config)
+    return None if full is None else config[full]
+
+
+def named(key: str, config: Mapping[str, str]) -> str | None:
+    """The key of `config` that `key` means; None where the run does not state it."""
     name = key.split("=")[0].strip().lstrip("+~")
     if not _KEY.fullmatch(name):
         return None
     if name in config:
-        return config[name]
+        return name
     longer = [full for full in config if full.endswith("." + name)]
-    return config[longer[0]] if len(longer) == 1 else None
+    return longer[0] if len(longer) == 1 else None
 
 
 @cache

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from sitegen.pages import prose, words
+from sitegen.pages import advice, prose, words
 from sitegen.reports.shapes import Compared, Difference, NoteView, RunReport
 
 _CLIP = 200  # characters of a value
+_REMEDY = 320  # of a fix, above the fold
+# A paragraph that begins with "Fix:", "**Fix.**" or the like; its first sentence is enough.
+_FIXED = re.compile(
+    r"(?:\*\*|__)?(?:fix|修复|解决(?:办法|方法)?)(?:\*\*|__)?\s*[.:：。]\s*(?:\*\*|__)?\s*(\S.*)", re.I | re.S
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
 _FEW = 12  # settings that are not folded
 # Settings that say what a run is called and where it writes: they differ between any two.
 _NAMING = (
@@ -75,6 +82,20 @@ def told(report: RunReport, root: str) -> Told | None:
     fixes = {each.fixed.run: _fix(each.fixed, root, False) for each in report.notes if each.fixed is not None}
     mends = tuple((title, f"{root}runs/{run}/") for run, title in report.mends)
     return Told(tuple(anchors), tuple(fixes.values()), mends) if anchors or mends else None
+
+
+def fix_of(report: RunReport) -> tuple[str, Markup] | None:
+    """What people wrote down as the fix, and the anchor of the note: the headline's incident first."""
+    there = _anchors(report)
+    main = report.incidents[0].anchor if report.incidents else ""
+    for each in sorted(report.notes, key=lambda one: one.anchor != main):
+        for paragraph in re.split(r"\n\s*\n", each.text):
+            found = _FIXED.match(paragraph.strip())
+            if found:
+                said = _SENTENCE.split(" ".join(found[1].split()), maxsplit=1)[0]
+                anchor = each.anchor if each.anchor in there else "notes"
+                return anchor, advice.line(words.clip(said, _REMEDY), {})
+    return None
 
 
 def _anchors(report: RunReport) -> set[str]:

@@ -12,9 +12,9 @@ from sitegen.charts import timing
 from sitegen.language import t
 from sitegen.model import MetricSummary, Page, Run
 from sitegen.pages import (
-    advice,
     beside,
     figures,
+    firstaid,
     happened,
     notes,
     projects,
@@ -29,7 +29,6 @@ from sitegen.reports.shapes import RunReport, TimingPart, ValidationView
 
 _LINES = 200  # log lines shown; the rest is in the run's JSON
 _UNFOLDED = 12  # validation metrics shown where none is a core one
-_FIRST = 200  # characters of a first piece of advice above the fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,6 @@ class FactBox:
     label: str
     value: str | None
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """What to do first, and the card that says more."""
-
-    text: Markup
-    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +114,8 @@ def page(report: RunReport, render: rendering.Render, best_badge: bool = True) -
         about=_about(run),
         beside=beside.beside(report),
         project=projects.path(run.project) if run.project else "",
-        first=_first(report),
+        first=firstaid.first(report),
+        change=firstaid.change(report),
         ribbon=charts.ribbon(within) if within else None,
         happened=happened.happened(report, within),
         sheet=figures.sheet(report, within),
@@ -217,16 +209,6 @@ def _about(run: Run) -> tuple[str, ...]:
 
 def _started(run: Run) -> str:
     return "" if run.started_at is None else t("started {when}", when=words.minute(run.started_at))
-
-
-def _first(report: RunReport) -> Next | None:
-    """First advice of the worst incident, for the top of the page."""
-    for incident in report.incidents:
-        if incident.severity.word != "info" and incident.advice:
-            return Next(
-                advice.line(words.clip(incident.advice[0], _FIRST), report.run.config), incident.anchor
-            )
-    return None
 
 
 def _validations(views: Sequence[ValidationView]) -> Validations:

@@ -37,6 +37,7 @@ def _report(
     curves = Curves(in_units(series, run.gpus))
     case = _case(run, findings, curves, tuple(log_lines))
     headline = verdict.headline(case)
+    lead, root = verdict.leads(case)
     named = {*(one.rule for one in findings.incidents), *(one.rule for one in findings.verdicts)}
     return RunReport(
         run=run,
@@ -45,11 +46,9 @@ def _report(
         state=status.state(findings.phases),
         headline=headline,
         sentence=verdict.sentence(case),
+        gist=verdict.gist(case),
         phases=findings.phases,
-        incidents=tuple(
-            crash.advised(one, case.log_lines)
-            for one in worst_first(findings.incidents, status.ending(run, findings.incidents))
-        ),
+        incidents=tuple(crash.advised(one, case.log_lines) for one in worst_first(findings.incidents, lead)),
         verdicts=findings.verdicts,
         metrics=views.metric_views(curves, case.validation),
         validation=case.validation,
@@ -60,6 +59,7 @@ def _report(
         rewritten=curves.rewritten,
         muted=findings.muted,
         stride=stride(run.steps),
+        root="" if root is None else root.anchor,
     )
 
 

@@ -206,7 +206,7 @@ class RunReport:
     headline: str  # bold part of the verdict
     sentence: str  # the rest: facts, numbers, best checkpoint, hours after onset
     phases: tuple[Phase, ...]
-    incidents: tuple[Incident, ...]  # worst first, then by onset
+    incidents: tuple[Incident, ...]  # the headline's, then worst first, then by onset
     verdicts: tuple[Verdict, ...]
     metrics: tuple[MetricView, ...]  # in page order, validation and timing included
     validation: tuple[ValidationView, ...]
@@ -224,6 +224,8 @@ class RunReport:
     seeds: SeedGroup | None = None  # None = no other run differs in the seed only
     notes: tuple[NoteView, ...] = ()  # by people: on the run first, then by incident
     mends: tuple[tuple[str, str], ...] = ()  # (id, title) of runs whose notes say that this one fixed them
+    gist: str = ""  # how `sentence` begins: the main event, where there is one
+    root: str = ""  # anchor of the incident suspected to have begun the headline's
     clock: Floats | None = None  # (rows,) Unix seconds, NaN where unknown; None = step times tell the hours
 
 

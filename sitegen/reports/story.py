@@ -78,9 +78,9 @@ def first_serious(incidents: Sequence[Incident]) -> Incident | None:
     return min(bad, key=_order) if bad else None
 
 
-def worst_first(incidents: Sequence[Incident], ending: Incident | None = None) -> tuple[Incident, ...]:
-    """Order of the cards on a run page: the one the run is known for, or that ended it, comes first."""
-    return tuple(sorted(incidents, key=lambda one: (one is not ending, -_weight(one), *_order(one))))
+def worst_first(incidents: Sequence[Incident], lead: Incident | None = None) -> tuple[Incident, ...]:
+    """Order of the cards on a run page: `lead`, which the headline names, comes before all others."""
+    return tuple(sorted(incidents, key=lambda one: (one is not lead, -_weight(one), *_order(one))))
 
 
 def _weight(incident: Incident) -> float:

@@ -41,6 +41,22 @@ def sentence(case: Case) -> str:
     return joined((*told, *came_to, *rest))
 
 
+def gist(case: Case) -> str:
+    """The beginning of `sentence` that tells the main event: what moved, and its first sign."""
+    story = _story(case)
+    return "" if story is None else joined(_told(case, story)[:3])
+
+
+def leads(case: Case) -> tuple[Incident | None, Incident | None]:
+    """The incident that the headline names, and the one suspected to have begun it; None where none is."""
+    story = _story(case)
+    if case.status == Status.CRASHED:
+        ended = ending(case.run, case.findings.incidents)
+        main = ended or (story.main if story else None)
+        return main, _suspected(story) if story is not None and story.main is main else None
+    return (None, None) if story is None else (story.main, _suspected(story))
+
+
 def _story(case: Case) -> Story | None:
     """The story of the run; where the headline says that it stopped, no incident says it again."""
     told = case.findings.incidents
@@ -163,14 +179,22 @@ def _moved(incident: Incident) -> str:
     return moved or _closed(clipped(incident.message, 240))
 
 
+def _suspected(story: Story) -> Incident | None:
+    """What came before the main incident and may have caused it."""
+    root = story.root
+    if root is story.main or root.first is None or root.first == story.main.first:
+        return None
+    # validation shows, it does not cause; and no metric fills a disk or kills a process, but those of memory
+    causes = not root.rule.startswith("VAL-") and (not _ended(story.main) or root.rule.startswith(_DEADLY))
+    return root if causes else None
+
+
 def _root(story: Story) -> str:
     root = story.root
     if root is story.main or root.first is None or root.first == story.main.first:
         return ""
-    # validation shows, it does not cause; and no metric fills a disk or kills a process, but those of memory
-    causes = not root.rule.startswith("VAL-") and (not _ended(story.main) or root.rule.startswith(_DEADLY))
     step, title = count(root.first), lowered(_plain(root))
-    if causes:
+    if _suspected(story) is not None:
         return t("First sign at step {step}: {title} (suspected root).", step=step, title=title)
     return t("First sign at step {step}: {title}.", step=step, title=title)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,18 @@ def test_every_word_has_enough_contrast(
 ) -> None:
     tab = opened(browser, tmp_path, repo, name, scheme=scheme)
     assert tab.evaluate(browsing.CONTRAST) == []
+    tab.close()
+
+
+def test_names_without_end_leave_the_verdict_on_the_first_screens(
+    browser: Browser, tmp_path: Path, repo: Path
+) -> None:
+    base = made_runs.ALL["sick"]()
+    endless = replace(base.run, title="L" * 5000, owner="o" * 3000, tags=("T" * 2000, "a tag"))
+    html = rendered.page(replace(base, run=endless)).html
+    tab = browsing.opened(browser, browsing.written(tmp_path, repo, html), width=390)
+    assert tab.evaluate("document.querySelector('.sg-verdict').getBoundingClientRect().top") < 600
+    assert browsing.widths(tab) == []
     tab.close()
 
 

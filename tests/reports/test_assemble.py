@@ -64,6 +64,22 @@ def test_the_worst_incident_comes_first_then_the_earliest() -> None:
     assert [one.rule for one in found.incidents] == ["C-01", "B-01", "A-01"]
 
 
+def test_the_incident_of_the_headline_comes_before_one_that_is_still_open() -> None:
+    found = report(
+        incident("A-01", "error", first=10, title="Jump"),
+        incident("B-01", "error", first=15, title="Runaway", open=True),
+    )
+    assert found.headline == "Jump from step 10"
+    assert [one.rule for one in found.incidents] == ["A-01", "B-01"]
+
+
+def test_the_verdict_begins_with_its_main_event_and_names_the_suspected_root() -> None:
+    found = report(incident("KL-05", "warning", first=8), incident("REW-05", "error", first=12, open=True))
+    assert found.root == "KL-05-1"
+    assert found.sentence.startswith(found.gist)
+    assert found.gist.endswith("(suspected root).")
+
+
 def test_rewritten_rows_are_counted_and_left_out() -> None:
     values = np.array([1.0, 2.0, 3.0, 9.0, 4.0])
     forked = Series(
