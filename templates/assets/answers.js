@@ -45,12 +45,17 @@
     const best = Math.max(0, ...looked.map((one) => one.fits));
     if (!best) return { results, codes: [] };
     const about = looked.filter((one) => one.fits === best).slice(0, CARDS), codes = about.map((one) => one.code);
-    const happened = !chosen.kind || chosen.kind === "run"
-      ? (await pagefind.search(null, { filters: { ...chosen, kind: "run", rule: { any: codes } } })).results : [];
+    const happened = !chosen.kind || chosen.kind === "run" ? await incidents(pagefind, codes, chosen) : [];
     const known = (list) => new Set(list.map((one) => one.id)), found = known(results), where = known(happened);
     const own = about.map((one) => one.card).filter((one) => found.has(one.id));
     const runs = once(results.filter((one) => where.has(one.id)), happened);
     return { results: once(own.slice(0, 1), runs.slice(0, LEAD), own, runs, results), codes };
+  };
+
+  /* Runs where rules fired. They name the rule: to ask by filters alone makes Pagefind load its whole index. */
+  const incidents = async (pagefind, codes, chosen) => {
+    const found = codes.map((rule) => pagefind.search(rule, { filters: { ...chosen, kind: "run", rule } }));
+    return once(...(await Promise.all(found)).map((one) => one.results));
   };
 
   /* The lists one after the other, each page once. */

@@ -15,7 +15,7 @@ from .host import Host
 from .measure import Bench, Result
 
 NAME = "reading"
-ASKED = ("KL jumped", "gradient explosion", "entropy", "GRD-02")
+ASKED = ("KL jumped", "gradient explosion", "entropy", "GRD-02", "CUDA out of memory", "reward hacking")
 ROWS = 5000
 _BODY = re.compile(r'(<table[^>]* id="runs".*?<tbody>)(.*?)(</tbody>)', re.DOTALL)
 # Milliseconds from a click until the browser has drawn what came of it.

@@ -85,6 +85,15 @@ def test_beginnings_and_forms_of_words_are_found(tab: Tab, words: str) -> None:
     assert found(tab)
 
 
+def test_of_the_index_only_what_holds_the_words_is_loaded(tab: Tab) -> None:
+    loaded: list[str] = []
+    tab.page.on("request", lambda request: loaded.append(request.url))
+    ask(tab, "reward hacking")
+    found(tab)
+    chunks = {url for url in loaded if url.endswith(".pf_index")}
+    assert 1 <= len(chunks) <= 6
+
+
 def test_a_filter_stays_in_force(tab: Tab) -> None:
     ask(tab, "entropy collapse")
     found(tab)
