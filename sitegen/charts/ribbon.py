@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from markupsafe import Markup, escape
@@ -14,6 +15,8 @@ _LANES = 9
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
 _SIGN = 0.012  # of the width, for a sign alone
 _FLIP = 0.92
+_DIGIT = 0.012  # of the width, for a digit of a step on a desktop page
+_DIGIT_ON_PHONE = 0.024  # and where the bar is 288 px wide
 _RANK = {"critical": 0, "error": 1, "warning": 2, "info": 3}
 _WORDS = {"critic_warmup": "critic warm-up", "warmup": "warm-up"}
 
@@ -118,13 +121,27 @@ def _mark(mark: Mark, lane: int, frame: Frame) -> str:
 
 def _starts(frame: Frame) -> str:
     """Steps under the bar: where phases start, as far as the numbers do not touch, and the end."""
-    out, free = [], 0.0
-    for step in sorted({frame.first, *(span.first for span in frame.spans)}):
-        at = frame.position(step) if frame.first != frame.last else 0.0
-        room = 0.012 * (len(str(step)) + 1)
-        if free <= at < 0.94:
-            out.append(f'<span style="left:{at:.2%}">{step}</span>')
-            free = at + room
+    steps = sorted({frame.first, *(span.first for span in frame.spans)})
+    kept, phone = _apart(steps, frame, _DIGIT), _apart(steps, frame, _DIGIT_ON_PHONE)
+    out = [_start(step, frame, "" if step in phone else ' class="sg-roomy"') for step in kept]
     if frame.last != frame.first:
         out.append(f'<span style="right:0">{frame.last}</span>')
     return "".join(out)
+
+
+def _start(step: int, frame: Frame, kind: str) -> str:
+    at = frame.position(step) if frame.first != frame.last else 0.0
+    return f'<span{kind} style="left:{at:.2%}">{step}</span>'
+
+
+def _apart(steps: Sequence[int], frame: Frame, digit: float) -> tuple[int, ...]:
+    """Those whose numbers touch neither the one before nor the last; `digit` = its width, of the bar's."""
+    if frame.first == frame.last:
+        return tuple(steps[:1])
+    kept, free, end = [], 0.0, 1 - digit * (len(str(frame.last)) + 1)
+    for step in steps:
+        at = frame.position(step)
+        if free <= at and (at + digit * len(str(step)) <= end or step == frame.first):
+            kept.append(step)
+            free = at + digit * (len(str(step)) + 1)
+    return tuple(kept)

@@ -178,6 +178,11 @@ def test_a_marked_run_keeps_its_place_and_says_why(report: ArchiveReport) -> Non
     assert "marked: open critical incident REW-03" in text(page)
 
 
+def test_the_list_of_boards_says_why_a_run_is_marked(report: ArchiveReport) -> None:
+    page = next(p for p in boards.pages(report, RENDER) if p.path == "leaderboards/")
+    assert "marked: open critical incident REW-03" in text(page)
+
+
 def test_boards_without_an_entry_are_listed_apart(report: ArchiveReport) -> None:
     empty = replace(report.leaderboards[0], slug="nothing", title="Nobody logged this", entries=())
     index, *_ = boards.pages(replace(report, leaderboards=(*report.leaderboards, empty)), RENDER)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from sitegen import charts
+from sitegen.charts import Frame, Span
 from tests.pages import browsing, made_runs, rendered
 
 pytestmark = pytest.mark.browser
@@ -44,6 +47,26 @@ def test_names_without_end_leave_the_verdict_on_the_first_screens(
     tab = browsing.opened(browser, browsing.written(tmp_path, repo, html), width=390)
     assert tab.evaluate("document.querySelector('.sg-verdict').getBoundingClientRect().top") < 600
     assert browsing.widths(tab) == []
+    tab.close()
+
+
+TOUCHING = """() => {
+  const all = [...document.querySelectorAll(".sg-ribbon-steps span")].filter((one) => one.checkVisibility());
+  const boxes = all.map((one) => one.getBoundingClientRect()).sort((a, b) => a.left - b.left);
+  return [boxes.length, boxes.some((box, k) => k && box.left < boxes[k - 1].right + 3)];
+}"""
+
+
+@pytest.mark.parametrize(("width", "fewest"), [(1280, 5), (390, 4), (320, 4)])
+def test_steps_below_the_ribbon_of_a_long_run_do_not_touch(
+    browser: Browser, tmp_path: Path, repo: Path, width: int, fewest: int
+) -> None:
+    at = (0, 25_000, 50_000, 150_000, 250_000, 268_300)
+    spans = tuple(Span("climb", first, last) for first, last in pairwise(at))
+    html = f'<div class="sg-page">{charts.ribbon(Frame(0, 268_300, spans))}</div>'
+    tab = browsing.opened(browser, browsing.written(tmp_path, repo, html), width=width)
+    shown, touching = tab.evaluate(TOUCHING)
+    assert shown >= fewest and not touching
     tab.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.ingest.traced import Spoken, turn, whole
 from tests.pages import browsing, made_runs, made_samples
 from tests.reports import made
 from tests.reports.test_traces import report
+from tests.site.barriers import LOOKS, barriers, opened
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +53,20 @@ def file(html: str, tmp_path: Path, repo: Path) -> Path:
 
 def everything_open(tab: Page) -> None:
     tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_axe_finds_no_barrier(
+    browser: Browser, html: str, tmp_path: Path, repo: Path, width: int, scheme: str
+) -> None:
+    file = browsing.written(tmp_path, repo, html, "slate" if scheme == "dark" else "default")
+    tab = opened(browser, width, scheme)
+    tab.goto(file.as_uri())
+    everything_open(tab)
+    # the shell of these tests is no whole page: its language and title are the site's
+    found = [one for one in barriers(tab) if not re.search(r": (html-has-lang|document-title) ", one)]
+    tab.context.close()
+    assert not found, "\n".join(found)
 
 
 def test_it_is_never_wider_than_its_screen(browser: Browser, file: Path) -> None:

@@ -35,6 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> mkdocs_plugin.Built:
     place = tmp_path_factory.mktemp("kindred")
     kindred.write(place / "runs")
     broken(place / "runs" / "broken")
+    validated_first(place / "runs" / "validated-first")
     return build(place)
 
 
@@ -50,6 +51,16 @@ def broken(folder: Path) -> None:
     )
     lines = [json.dumps({"step": step, "data": row}) for step, row in enumerate(rows, 1)]
     (folder / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def validated_first(folder: Path) -> None:
+    """Half an hour on two GPUs, validated before the first step: 101 steps, the last of which is 100."""
+    folder.mkdir()
+    rows = [{"val-core/task/acc/mean@1": 0.2}]
+    rows += [{"critic/score/mean": 0.002 * step, "timing_s/step": 17.3} for step in range(1, 101)]
+    lines = [json.dumps({"step": step, "data": row}) for step, row in enumerate(rows)]
+    (folder / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "run.toml").write_text('hardware = "2 x A100"\n')
 
 
 @pytest.fixture(scope="module")
@@ -303,6 +314,20 @@ def test_outcomes_and_incidents_link_to_the_runs(tab: Tab) -> None:
     expect(page.locator("#outcomes tbody tr").nth(1)).to_contain_text("unfinished")
     page.locator("#incidents a", has_text="RUN-07").click()
     expect(page).to_have_url(re.compile(r"/runs/lone/#RUN-07-1$"))
+
+
+def test_the_numbers_of_an_outcome_are_those_of_the_run_page(tab: Tab) -> None:
+    page = tab.compare(f"?runs={ONE},validated-first")
+    row = page.locator("#outcomes tbody tr").nth(1)
+    _, _, _, steps, wall, hours, *_ = [cell.split("\n")[0] for cell in row.locator("td").all_inner_texts()]
+    page.goto(f"{tab.origin}runs/validated-first/")
+    facts = {
+        box.locator("dt").inner_text(): box.locator("dd").inner_text()
+        for box in page.locator(".sg-fact").all()
+    }
+    assert steps == "101" and facts["Steps"].startswith("101")
+    assert wall == "28\u202fm 50\u202fs" and facts["Wall time"].startswith(wall)
+    assert hours == "1.0" and f"{hours} GPU-h" in facts["GPUs"]
 
 
 def test_the_step_where_runs_part_is_found_per_metric(tab: Tab) -> None:

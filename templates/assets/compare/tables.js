@@ -13,11 +13,15 @@
     const day = stamp === null || stamp === undefined ? null : new Date(stamp * 1000);
     return day && !Number.isNaN(day.getTime()) ? day.toISOString().slice(0, 10) : MISSING;
   };
+  /* As on the page of the run: sitegen.pages.words. */
   const duration = (seconds) => {
     if (seconds === null || seconds === undefined) return MISSING;
-    const minutes = Math.round(seconds / 60);
-    return minutes < 60 ? t("{m} m", { m: minutes }) : t("{h} h {m} m", { h: Math.floor(minutes / 60), m: minutes % 60 });
+    const whole = Math.round(seconds), minutes = Math.floor(whole / 60);
+    if (whole < 60) return t("{s} s", { s: whole });
+    if (minutes < 60) return t("{m} m {s} s", { m: minutes, s: whole % 60 });
+    return t("{h} h {m} m", { h: human(Math.floor(minutes / 60), 9), m: minutes % 60 });
   };
+  const hours = (value) => (value === null || value === undefined ? MISSING : value < 9.95 ? value.toFixed(1) : human(Math.round(value), 9));
 
   const table = (heads, rows, className = "") => make("div", { className: "sg-scroll", tabIndex: 0, role: "group", "aria-label": t("table") },
     make("table", { className: `sg-table ${className}` },
@@ -36,8 +40,8 @@
   const outcomes = (board) => {
     const columns = [
       [t("Best"), (told) => (told.best ? [make("b", { textContent: number(told.best.value) }), make("small", { className: "sg-line", textContent: t("{what}, step {step}", { what: told.best.label, step: told.best.step }) })] : MISSING)],
-      [t("Steps"), (told) => [number(told.last_step, 9), ...(told.planned_steps && told.planned_steps !== told.last_step ? [make("small", { className: "sg-line", textContent: t("of {n}", { n: human(told.planned_steps, 9) }) })] : [])]],
-      [t("Wall time"), (told) => duration(told.wall_s)], [t("GPU-h"), (told) => number(told.gpu_hours, 3)],
+      [t("Steps"), (told) => [number(told.steps, 9), ...(told.planned_steps && told.planned_steps !== told.last_step ? [make("small", { className: "sg-line", textContent: t("of {n}", { n: human(told.planned_steps, 9) }) })] : [])]],
+      [t("Wall time"), (told) => duration(told.wall_s)], [t("GPU-h"), (told) => hours(told.gpu_hours)],
       ["tokens/s/GPU", (told) => number(told.throughput, 4)], [t("Started"), (told) => date(told.started_at)],
     ];
     const rows = board.runs.map((run) => {
