@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from sitegen import site as sites
 from sitegen.config import Config
 from sitegen.language import LANGUAGES, SCRIPT, catalog
 
+GUIDES = sites.folder() / "docs"  # in English; in other languages beside it
 SWITCH = "assets/language.js"
 WORDS = "assets/words.js"
 
@@ -36,6 +38,12 @@ def links(url: str, settings: Config, main: str) -> tuple[Link, ...]:
         Link(code, LANGUAGES[code], f"{root}{_folder(code, main)}{url}" or "./", code == own)
         for code in dict.fromkeys((main, *settings.languages))
     )
+
+
+def guide(source: Path, code: str) -> Path:
+    """A guide in language `code`, where there is one: the same headings, anchors and commands."""
+    told = GUIDES.parent / "guides" / code / source.name
+    return told if told.is_file() else source
 
 
 def words(script: Path, code: str) -> str:

@@ -126,12 +126,12 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
         assert self.site is not None
         for page in self.site.pages:
             _add(files, _page_file(page, config))
-        for folder in ("assets", "docs"):
-            root = sites.folder() / folder
-            for source in sorted(root.rglob("*")):
-                if source.is_file():
-                    name = source.relative_to(root if folder == "docs" else root.parent).as_posix()
-                    _add(files, self._asset(config, name, source))
+        for source in sorted((sites.folder() / "assets").rglob("*")):
+            if source.is_file():
+                name = source.relative_to(sites.folder()).as_posix()
+                _add(files, self._asset(config, name, source))
+        for source in sorted(languages.GUIDES.glob("*.md")):
+            self._add_guide(files, config, source)
         self._pages = {_uri(page): page for page in self.site.pages}
         if config.nav is None:
             own = [f.src_uri for f in files.documentation_pages() if f.src_uri not in self._pages]
@@ -207,6 +207,14 @@ class SitegenPlugin(BasePlugin):  # type: ignore[type-arg,no-untyped-call]
             return File.generated(config, name, content=languages.words(source, self.settings.language))
         return File.generated(config, name, abs_src_path=str(source))
 
+    def _add_guide(self, files: Files, config: MkDocsConfig, source: Path) -> None:
+        """A guide in the language of the site, where we have it; one of the site's own wins."""
+        there = files.get_file_from_path(source.name)
+        told = languages.guide(source, self.settings.language)
+        if there is not None and there.abs_src_path == str(source) != str(told):
+            files.remove(there)  # a site whose pages are our guides themselves
+        _add(files, self._asset(config, source.name, told))
+
     def _guarded(self, html: str, fragment: str) -> str:
         return sites.guarded(html, fragment) if self.settings.policy else html.replace(sites.PLACE, "", 1)
 
@@ -258,9 +266,9 @@ def _uri(page: Page) -> str:
 
 
 def _guide(file: File) -> bool:
-    """Whether a page is one of the guides that come with sitegen, which are in English."""
+    """Whether a page is one of the guides that come with sitegen, in English."""
     source = file.abs_src_path
-    return source is not None and Path(source).is_relative_to(sites.folder() / "docs")
+    return source is not None and Path(source).is_relative_to(languages.GUIDES)
 
 
 def _page_file(page: Page, config: MkDocsConfig) -> File:
