@@ -60,7 +60,8 @@ def translated(source: str, lookup: Lookup) -> str:
             whole = "".join(tokens[unit.first : unit.last])
             before = whole[: len(whole) - len(whole.lstrip())]
             after = whole[len(whole.rstrip()) :]
-            tokens[unit.first] = before + _tagged(said, unit.tags) + after
+            tags = {place: _attributes(tag, lookup) for place, tag in unit.tags.items()}
+            tokens[unit.first] = before + _tagged(said, tags) + after
             tokens[unit.first + 1 : unit.last] = [""] * (unit.last - unit.first - 1)
     return "".join(_attributes(token, lookup) if token.startswith("<") else token for token in tokens)
 

@@ -39,3 +39,9 @@ def test_what_the_catalog_does_not_have_stays_as_it_is() -> None:
     for file in folder().rglob("*.html"):
         source = file.read_text(encoding="utf-8")
         assert translated(source, lambda text: None) == source
+
+
+def test_attributes_of_a_tag_inside_a_translated_sentence_are_said_too() -> None:
+    said = {"Go <0>there</0>.": "去<0>那里</0>。", "The way, {{ x }}": "路，{{ x }}"}.get
+    source = '<p>Go <a href="#" aria-label="The way, {{ x }}">there</a>.</p>'
+    assert translated(source, said) == '<p>去<a href="#" aria-label="路，{{ x }}">那里</a>。</p>'
