@@ -25,6 +25,7 @@ MARKS: dict[bytes, tuple[bytes, ...]] = {
         b"ChildFailedError", b"Error executing job", b"OutOfDiskError",
     ),
     b"Unhandled error": (),
+    b"ray::": (b"() (pid=",),
     b"Exception ignored": (),
     b"main_run": (),
     b"out of memory": (),

@@ -28,7 +28,7 @@ _ON_A_DEVICE = re.compile(rf"(?P<name>[^\n]*?):(?P<value>{_TENSOR})")  # tensor(
 # a metric with something printed right behind it: prose, a progress bar, another process
 _GLUED = re.compile(
     rf"(?P<name>[^\W\d][^\s/:]{{0,80}}/[^\s:]{{1,240}}):(?P<value>{_NUMBER})"
-    r"(?P<rest>(?:[\s(<\[|\"'`,;]|[^\x00-\x7f]|[A-Z][a-z]).*)$"
+    r"(?P<rest>(?:[\s(<\[|\"'`,;]|[^\x00-\x7f]|[A-Z][a-z]|/[\w.~-]+/).*)$"
 )
 _UNFINISHED = re.compile(r"[A-Za-z_][^\s:]*(?::[-+.\w()]*)?$")
 
@@ -159,7 +159,7 @@ def _record(step: int, texts: list[str]) -> Record | None:
     if None in read:
         prose = _unglue(texts, read)
     found = [here for here in read if here is not None]
-    if not _plausible(found, texts) or (prose and len(found) == 1):
+    if not _plausible(found, texts) or (prose and len(found) == 1 and not _printed_over(found[0], prose)):
         return None
     if len(found) < len(texts) and any(map(_grouped, found)):
         read = [here or _loose(text) for here, text in zip(read, texts, strict=True)]
@@ -167,7 +167,12 @@ def _record(step: int, texts: list[str]) -> Record | None:
     unread = [text for here, text in zip(read, texts, strict=True) if here is None and text]
     last = read[-1].name if read[-1] is not None else None
     dangling = last is None and unfinished(texts[-1])
-    return _assembled(step, found, unread, (prose, dangling, last))
+    return _assembled(step, found, unread, (prose.strip(), dangling, last))
+
+
+def _printed_over(only: Piece, behind: str) -> bool:
+    """Whether a lone metric was printed first, the text behind it by another writer: prose needs a blank."""
+    return not behind[0].isspace() and only.name.partition("/")[0] in GROUPS
 
 
 def _unglue(texts: list[str], read: list[Piece | None]) -> str:
@@ -177,7 +182,7 @@ def _unglue(texts: list[str], read: list[Piece | None]) -> str:
         glued = _GLUED.match(texts[index]) if here is None else None
         if glued is not None:
             read[index] = Piece(glued["name"], float(glued["value"]), glued["value"])
-            prose = glued["rest"].strip()
+            prose = glued["rest"]
     return prose
 
 

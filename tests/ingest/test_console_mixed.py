@@ -153,6 +153,25 @@ def test_oddity_30_prose_behind_the_last_metric_is_reported_and_harmless(prose: 
     assert found.cut == []
 
 
+@pytest.mark.parametrize(
+    "behind",
+    ["/opt/env/lib/c10d.py:4807: UserWarning: no device id", "Epoch 9/20:  50%|", "[rank1]:[W1217] x"],
+)
+def test_the_only_metric_of_a_line_is_read_though_another_process_printed_right_behind_it(
+    behind: str,
+) -> None:
+    found = reading(f"step:80 - val/loss:0.0712{behind}\n")
+    assert found.rows == [(80, {"val/loss": 0.0712})]
+    assert found.kinds == ["unreadable"]
+
+
+@pytest.mark.parametrize(
+    "text", ["step:3 - val/loss:0.5 is low", "step:3 - x/y:5/z/w", "step:3 - val/loss:0.5e"]
+)
+def test_the_only_metric_of_a_line_is_none_where_it_reads_like_prose(text: str) -> None:
+    assert reading(f"{text}\n").rows == []
+
+
 def test_oddity_31_a_format_sign_left_in_does_not_hide_a_checkpoint() -> None:
     found = reading(
         "Found checkpoint: %s /c/global_step_105\nCheckpoint tracker file does not exist: %s /c/latest.txt\n"

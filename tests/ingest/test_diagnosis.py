@@ -116,6 +116,50 @@ def test_what_rays_unhandled_error_says_is_folded_too() -> None:
     assert (line.kind, line.line) == ("cuda_oom", 4)
 
 
+RAY = (
+    'Traceback (most recent call last):\n  File "/x/main_ppo.py", line 31, in main\n    run_ppo(config)\n'
+    "RayTaskError(RuntimeError): ray::TaskRunner.run() (pid=7, ip=10.0.0.1, repr=<T at 0x7f>)\n"
+    '  File "/x/trainer/ray_trainer.py", line 9, in fit\n    self._save_checkpoint()\n'
+    "RayTaskError(RuntimeError): ray::WorkerDict.actor_save_checkpoint() (pid=8, ip=10.0.0.1)\n"
+    '  File "/x/verl/workers/fsdp.py", line 12, in save_checkpoint\n    torch.save(state)\n'
+)
+
+
+def test_an_exception_that_ray_brought_from_a_worker_is_the_workers() -> None:
+    (line,) = reading(STEP.format(3) + RAY + "RuntimeError: basic_ios::clear: iostream error\n").log
+    assert (line.kind, line.line) == ("traceback", 11)
+    assert line.text.startswith("RuntimeError: basic_ios::clear: iostream error\n")
+    assert "save_checkpoint" in line.text
+
+
+def test_a_log_cut_inside_what_ray_brought_names_the_exception_that_ray_named() -> None:
+    (line,) = reading(STEP.format(3) + RAY).log
+    assert line.text.startswith("RayTaskError(RuntimeError): ray::WorkerDict.actor_save_checkpoint()")
+
+
+def test_frames_behind_the_name_of_a_task_need_no_header() -> None:
+    text = (
+        "Error: ray::TaskRunner.run() (pid=7, ip=10.0.0.1, actor_id=6560)\n"
+        '  File "/x/main_ppo.py", line 192, in run\n    if config.reward_model.enable:\n'
+        "omegaconf.errors.ConfigAttributeError: Missing key enable\n    full_key: reward_model.enable\n"
+    )
+    (line,) = reading(text).log
+    assert (line.kind, line.level, line.line) == ("traceback", "error", 4)
+
+
+def test_a_traceback_of_which_only_the_first_line_is_marked_is_whole() -> None:
+    head, *rest = crash("RuntimeError: failed to import").splitlines(keepends=True)
+    (line,) = reading(f"(raylet) {head}{''.join(rest)}").log
+    assert line.text.startswith("RuntimeError: failed to import\n  at workers/actor.py:483 in update")
+
+
+def test_the_name_of_a_task_alone_is_no_traceback() -> None:
+    assert (
+        reading(STEP.format(3) + "waiting for ray::WorkerDict.update() (pid=8, ip=10.0.0.1)\nstill\n").log
+        == []
+    )
+
+
 # --- did it end the run --------------------------------------------------------------------
 
 
