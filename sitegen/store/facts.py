@@ -216,6 +216,25 @@ def log_lines(lines: Mapping[str, Sequence[LogLine]]) -> pa.Table:
     )
 
 
+def event_lines(lines: Mapping[str, Sequence[LogLine]], runs: Mapping[str, Run]) -> pa.Table:
+    """As `log_lines`, with `past`: the attempt ended there, and a later one logged steps beyond its last."""
+    past = []
+    for run in lines:
+        ended = _overtaken(runs[run])
+        past += [(one.path, one.step) in ended for one in lines[run]]
+    return log_lines(lines).append_column("past", pa.array(past, FLAG))
+
+
+def _overtaken(run: Run) -> frozenset[tuple[str, int | None]]:
+    """(file, last step) of the attempts that a later one got beyond."""
+    parts = run.segments
+    return frozenset(
+        (part.source, part.last)
+        for place, part in enumerate(parts)
+        if any(later.last > part.last for later in parts[place + 1 :])
+    )
+
+
 #: Tables that need nothing but the runs themselves.
 OF_RUNS: Mapping[str, Callable[[Sequence[Run]], pa.Table]] = {
     "runs": runs,

@@ -130,7 +130,7 @@ def blank() -> Connection:
         put(connection, name, facts.table(kinds, ()))
     keys = facts.metric_keys()
     frame = Frame(keys, empty_raw(keys), VALIDATIONS.empty_table(), NON_FINITE.empty_table())
-    build(connection, frame, facts.log_lines({}))
+    build(connection, frame, facts.event_lines({}, {}))
     return connection
 
 

@@ -244,7 +244,8 @@ class Store:
         keys = relations.keys_for(self._columns)
         frame = self._frame or gather(self._archive, runs, keys)
         lines = {run: self.lines(run) for run in runs}
-        relations.build(connection, frame, facts.log_lines(lines), columns)
+        told = facts.event_lines(lines, {run: self._fact(run) for run in runs})
+        relations.build(connection, frame, told, columns)
 
     def _fill_in_portions(self, parts: Sequence[Sequence[str]]) -> None:
         """Of many runs, keep the columns that were asked for; all of them would not fit in memory."""

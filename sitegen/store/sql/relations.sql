@@ -30,7 +30,8 @@
 --           scale is comparable with an accuracy), best_of_n (best of the N answers that val is the mean of), sd (noise of one validation, from those before it: against train or
 --           against its own two neighbours, whichever is calmer; at least 0.015), last
 -- events    one row per non-finite value or line of the log that matters: run, idx (1-based), kind ("non_finite" or the
---           kind of the line), name (as logged), metric, raw, level, text, path, line, segment, row (NULL before the first row), step
+--           kind of the line), name (as logged), metric, raw, level, text, path, line, segment, row (NULL before the first row), step,
+--           past (a later attempt logged steps beyond the last one of the attempt that ends here)
 -- runs      run, title, project, experiment, algorithm, model, verl_version, hardware, gpus, planned (steps), finished, growing,
 --           steps, first_step, last_step, segments, started_at, ended_at, wall_s, gpu_hours, has_log (a text log was read), and
 --           settings as numbers (NULL = not in the config): lr_warmup_steps, critic_warmup, test_freq, save_freq, rollout_n,
@@ -161,11 +162,13 @@ DROP TABLE validations;
 
 CREATE TABLE events AS
 WITH seen AS (
-    SELECT run, 'non_finite' AS kind, name, metric, raw, 'error' AS level, NULL AS text, path, NULL AS line, segment, step, 0 AS rank
+    SELECT run, 'non_finite' AS kind, name, metric, raw, 'error' AS level, NULL AS text, path, NULL AS line, segment, step, 0 AS rank,
+        false AS past
     FROM non_finite
     UNION ALL
-    SELECT run, kind, NULL, NULL, NULL, level, text, path, line, NULL, step, 1 FROM log_lines
+    SELECT run, kind, NULL, NULL, NULL, level, text, path, line, NULL, step, 1, past FROM log_lines
 )
 SELECT e.run, row_number() OVER (PARTITION BY e.run ORDER BY coalesce(e.step, -1), e.rank, e.path, e.line, e.name) AS idx,
-    e.kind, e.name, e.metric, e.raw, e.level, e.text, e.path, e.line, coalesce(e.segment, s.segment) AS segment, s.row, e.step
+    e.kind, e.name, e.metric, e.raw, e.level, e.text, e.path, e.line, coalesce(e.segment, s.segment) AS segment, s.row, e.step,
+    e.past
 FROM seen e ASOF LEFT JOIN steps s ON s.run = e.run AND s.step <= e.step;
