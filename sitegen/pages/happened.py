@@ -63,6 +63,7 @@ class Card:
     first: int | None = None  # step of the onset
     notes: tuple[notes.Note, ...] = ()  # by people
     also: tuple[Brief, ...] = ()  # incidents alike: of the same event, or remarks of the same rule
+    compared: bool = False  # whether a metric stands here as it was before and after the onset
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,9 @@ def card(incident: Incident, report: RunReport, within: charts.Frame | None, dra
         when=_when(incident),
         message=_closed(incident.message),
         changes=_changes(incident),
+        compared=any(
+            glossary().by_key(one.metric) and one.before is not None for one in incident.evidence.facts
+        ),
         causes=advice.lines(incident.causes, report.run.config),
         advice=advice.lines(incident.advice, report.run.config),
         lines=incident.evidence.lines,

@@ -66,6 +66,14 @@ def test_every_incident_is_an_anchor_with_its_rule_numbers_causes_and_advice() -
     assert "KL control is too weak." in found.text
 
 
+def test_a_card_says_what_its_numbers_before_and_after_are() -> None:
+    said = "medians of the rows just before the onset and of those within the incident"
+    card = rendered.made("sick").html.split('id="REW-03-1"')[1].split("</article>")[0]
+    assert said in card
+    ended = rendered.made("sick").html.split('id="RUN-07-1"')[1].split("</article>")[0]
+    assert said not in ended
+
+
 def test_config_keys_in_advice_show_what_the_run_used() -> None:
     assert "actor_rollout_ref.actor.kl_loss_coef (now 0.001)" in outline("sick").text
 
