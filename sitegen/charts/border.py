@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sitegen.charts.labels import human
 from sitegen.charts.scale import Axis
+from sitegen.language import t
 from sitegen.model import Floats, Ints
 
 _ROOM = 24.0  # half px; closer outliers share a mark
@@ -37,8 +38,11 @@ def _triangle(
     group: NDArray[np.intp], steps: Ints, values: Floats, x: Floats, shape: str, sign: float, unit: str
 ) -> str:
     worst = int(group[np.argmax(sign * values[group])])
-    words = f"step {steps[worst]}: {human(float(values[worst]))} {unit}".rstrip()
+    value = f"{human(float(values[worst]))} {unit}".rstrip()
+    words = t("step {step}: {value}", step=steps[worst], value=value)
     if group.size > 1:
-        words += f", the furthest of {group.size} in steps {steps[group[0]]} to {steps[group[-1]]}"
+        first, last = steps[group[0]], steps[group[-1]]
+        told = "{value}, the furthest of {n} in steps {first} to {last}"
+        words = t(told, value=words, n=group.size, first=first, last=last)
     path = shape.format(x=round(float(x[worst])))
     return f'<path class="sg-out" d="{path}"><title>{escape(words)}</title></path>'

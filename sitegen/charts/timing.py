@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from sitegen.charts.markup import drawn
+from sitegen.language import t
 
 _COLOURS = 8
 
@@ -23,7 +24,7 @@ def stacked(parts: Sequence[tuple[str, float]]) -> Markup:
         for index, (name, share) in enumerate(parts)
         if share > 0
     )
-    label = escape(f"Time per step: {words}")
+    label = escape(t("Time per step: {parts}", parts=words))
     return drawn(f'<div class="sg-stack" role="img" aria-label="{label}">{spans}</div>')
 
 

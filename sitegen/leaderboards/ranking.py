@@ -97,7 +97,7 @@ def _number(value: Any) -> float | None:
 
 
 def _reason(row: Row) -> str:
-    return str(row.get("left_out") or t("it has no value"))
+    return t(str(row.get("left_out") or "it has no value"))
 
 
 def _step(row: Row) -> int | None:

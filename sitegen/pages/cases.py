@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from sitegen.language import t
 from sitegen.pages import words
 from sitegen.reports.shapes import CaseView
 
@@ -33,13 +34,14 @@ def draw(case: CaseView, phases: bool = False) -> Drawing:
 
 def _expectation(case: CaseView, phases: bool) -> str:
     if case.outcome == "not_applicable":
-        return "cannot be checked"
+        return t("cannot be checked")
     if phases:
-        return "phases begin at rows " + ", ".join(str(first) for first, _ in case.expect)
+        begins = ", ".join(str(first) for first, _ in case.expect)
+        return t("phases begin at rows {rows}", rows=begins)
     if case.outcome != "fires":
-        return "stays silent"
+        return t("stays silent")
     rows = ", ".join(f"{first}–{last}" if last != first else str(first) for first, last in case.expect)
-    return f"fires on rows {rows}" if rows else "fires"
+    return t("fires on rows {rows}", rows=rows) if rows else t("fires")
 
 
 def _bands(expect: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
@@ -53,9 +55,13 @@ def _borders(expect: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
 def _range(values: Sequence[float | None]) -> str:
     finite = [v for v in values if v is not None and math.isfinite(v)]
     if not finite:
-        return "no finite value"
+        return t("no finite value")
     low, high = min(finite), max(finite)
-    return words.number(low) if low == high else f"{words.number(low)} to {words.number(high)}"
+    return (
+        words.number(low)
+        if low == high
+        else t("{first} to {last}", first=words.number(low), last=words.number(high))
+    )
 
 
 def _svg(name: str, values: Sequence[float | None], marks: Sequence[tuple[int, int, str]]) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from sitegen.language import t
 from sitegen.pages import words
 from sitegen.pages.simulated import Drawn, anchor, drawings
 from sitegen.reports.shapes import Figures, Measured, RuleScore, Scorecard
@@ -70,25 +71,28 @@ def measures(score: RuleScore | None) -> Measures | None:
 
 
 def _boxes(score: RuleScore) -> tuple[Box, ...]:
-    strengths = ", ".join(f"{name} {found}/{injected}" for name, found, injected in score.by_strength)
-    of = f"{words.count(score.found)} of {words.count(score.injected)}"
-    said = [f"{words.count(score.found)} right"]
-    said += [f"{words.count(score.alarms)} on healthy runs"] if score.alarms else []
-    said += [f"{words.count(score.unexplained)} beside another incident"] if score.unexplained else []
-    late = "" if score.onset_p90 is None else f"of the run; 90th percentile {percent(score.onset_p90 / 100)}"
+    strengths = t(", ").join(f"{t(name)} {found}/{injected}" for name, found, injected in score.by_strength)
+    of = t("{n} of {all}", n=words.count(score.found), all=words.count(score.injected))
+    said = [t("{n} right", n=words.count(score.found))]
+    said += [t("{n} on healthy runs", n=words.count(score.alarms))] if score.alarms else []
+    beside = t("{n} beside another incident", n=words.count(score.unexplained or 0))
+    said += [beside] if score.unexplained else []
+    p90 = "" if score.onset_p90 is None else percent(score.onset_p90 / 100)
+    late = t("of the run; 90th percentile {share}", share=p90) if p90 else ""
     median = None if score.onset_median is None else score.onset_median / 100
-    ran = "" if score.healthy is None else f"{words.count(score.alarms)} on {words.count(score.healthy)} runs"
+    alarms, healthy = words.count(score.alarms), words.count(score.healthy)
+    ran = "" if score.healthy is None else t("{n} on {runs} runs", n=alarms, runs=healthy)
     return (
-        Box("Recall", percent(score.recall), f"{of}{'; ' if strengths else ''}{strengths}"),
-        Box("Precision", percent(score.precision), ", ".join(said)),
-        Box("Onset error, median", percent(median), late),
-        Box("False alarms per healthy run", rate(score.alarms_per_run), ran),
+        Box(t("Recall"), percent(score.recall), t("; ").join(one for one in (of, strengths) if one)),
+        Box(t("Precision"), percent(score.precision), t(", ").join(said)),
+        Box(t("Onset error, median"), percent(median), late),
+        Box(t("False alarms per healthy run"), rate(score.alarms_per_run), ran),
     )
 
 
 def _kind(one: Measured, drawn: Collection[str]) -> KindRow:
     total = len(one.found) + len(one.missed)
-    share = f"{len(one.found)} of {total}" if one.found or total > len(one.missed) else ""
+    share = t("{n} of {all}", n=len(one.found), all=total) if one.found or total > len(one.missed) else ""
     linked = [seed for seed in one.found if one.name(seed) in drawn]
     found = [(str(seed), anchor(one.name(seed))) for seed in sorted(linked)]
     others = _seeds([seed for seed in one.found if seed not in linked])
@@ -101,9 +105,10 @@ def _quiet(score: RuleScore) -> str:
     if score.healthy is None or score.alarms is None:
         return ""
     if not score.healthy:
-        return "It speaks only where a site or a run asks for its preset, which no simulated run does."
-    alarms = words.plural(score.alarms, "false alarm") if score.alarms else "no false alarm"
-    return f"It raised {alarms} on {words.plural(score.healthy, 'healthy simulated run')}."
+        return t("It speaks only where a site or a run asks for its preset, which no simulated run does.")
+    alarms = words.plural(score.alarms, "false alarm") if score.alarms else t("no false alarm")
+    runs = words.plural(score.healthy, "healthy simulated run")
+    return t("It raised {alarms} on {runs}.", alarms=alarms, runs=runs)
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -122,31 +127,36 @@ def measured_on(card: Scorecard) -> str:
     total = (card.incident_runs or 0) + (card.healthy_runs or 0)
     parts = []
     if card.incident_runs is not None and card.kinds is not None:
-        parts.append(
-            f"{words.count(card.incident_runs)} with one of {words.plural(card.kinds, 'kind')} of incident"
-        )
+        n, kinds = words.count(card.incident_runs), words.plural(card.kinds, "kind")
+        parts.append(t("{n} with one of {kinds} of incident", n=n, kinds=kinds))
     if card.healthy_runs is not None:
-        parts.append(f"{words.count(card.healthy_runs)} healthy")
+        parts.append(t("{n} healthy", n=words.count(card.healthy_runs)))
     name, first, last = card.seeds
-    seeds = f", seeds {first} to {last}" if first is not None and last is not None else ""
-    seeds += f" of set “{name}”, on which no rule was tuned" if seeds and name == "test" else ""
-    made = f" ({', '.join(parts)})" if parts else ""
-    return f"{words.plural(total, 'simulated run')}{made}{seeds}"
+    told = words.plural(total, "simulated run")
+    told = t("{runs} ({parts})", runs=told, parts=t(", ").join(parts)) if parts else told
+    if first is None or last is None:
+        return told
+    told = t("{runs}, seeds {first} to {last}", runs=told, first=first, last=last)
+    return (
+        t("{runs} of set “{name}”, on which no rule was tuned", runs=told, name=name)
+        if name == "test"
+        else told
+    )
 
 
 def summary(figures: Figures) -> str:
     """The figures that a catalog is judged by, in one line."""
     parts = (
-        (figures.hard, f"hard faults found {percent(figures.hard)}"),
-        (figures.soft, f"soft ones at medium strength {percent(figures.soft)}"),
-        (figures.precision, f"precision {percent(figures.precision)}"),
+        (figures.hard, t("hard faults found {share}", share=percent(figures.hard))),
+        (figures.soft, t("soft ones at medium strength {share}", share=percent(figures.soft))),
+        (figures.precision, t("precision {share}", share=percent(figures.precision))),
         (
             figures.onset_median,
-            f"onset off by {percent((figures.onset_median or 0) / 100)} of the run (median)",
+            t("onset off by {share} of the run (median)", share=percent((figures.onset_median or 0) / 100)),
         ),
-        (figures.alarms, f"{rate(figures.alarms)} false alarms per healthy run"),
+        (figures.alarms, t("{n} false alarms per healthy run", n=rate(figures.alarms))),
     )
-    return ", ".join(text for value, text in parts if value is not None)
+    return t(", ").join(text for value, text in parts if value is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +183,7 @@ _WORSE = {
 
 
 def _worse(name: str) -> str:
-    return _WORSE.get(name, name.replace("-", " "))
+    return t(_WORSE.get(name, name.replace("-", " ")))
 
 
 def _cells(one: Figures) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from sitegen.language import t
 from sitegen.pages import words
 from sitegen.reports.shapes import RuleScore, RunSketch
 
@@ -47,33 +48,33 @@ def drawings(score: RuleScore) -> tuple[Drawn, ...]:
 
 def _drawn(name: str, one: RunSketch, outcome: str) -> Drawn:
     low, high = words.number(one.low), words.number(one.high)
-    height = low if low == high else f"{low} to {high}"
+    height = low if low == high else t("{first} to {last}", first=low, last=high)
     says = _says(one, outcome)
     return Drawn(name, anchor(name), outcome, says, one.metric, height, _svg(f"{name}: {says}", one))
 
 
 def _says(one: RunSketch, outcome: str) -> str:
     if outcome == "alarm":
-        return f"fired without reason on {_steps(one.found)}"
-    put = f"put in at {_steps(one.truth)}" if one.truth else "the whole run is like that"
+        return t("fired without reason on {steps}", steps=_steps(one.found))
+    put = t("put in at {steps}", steps=_steps(one.truth)) if one.truth else t("the whole run is like that")
     if outcome == "missed":
-        return f"missed; {put}"
+        return t("missed; {put}", put=put)
     if not one.truth or not one.found or 0 in (one.truth[0], one.found[0]):
-        return f"found; {put}"
-    return f"found {_late(one.found[0] - one.truth[0])}; {put}"
+        return t("found; {put}", put=put)
+    return t("found {when}; {put}", when=_late(one.found[0] - one.truth[0]), put=put)
 
 
 def _late(steps: int) -> str:
     if not steps:
-        return "at its first step"
-    return f"{words.plural(abs(steps), 'step')} {'late' if steps > 0 else 'early'}"
+        return t("at its first step")
+    by = words.plural(abs(steps), "step")
+    return t("{steps} late", steps=by) if steps > 0 else t("{steps} early", steps=by)
 
 
 def _steps(span: Span | None) -> str:
     if span is None or not span[0]:
-        return "the beginning, before the first step"
-    first, last = map(words.count, span)
-    return f"step {first}" if first == last else f"steps {first}–{last}"
+        return t("the beginning, before the first step")
+    return words.span(*span)
 
 
 def _svg(label: str, one: RunSketch) -> Markup:

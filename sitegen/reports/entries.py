@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sitegen.errors import Problem
+from sitegen.language import t
 from sitegen.model import Leaderboard, Outcome, Rule
 from sitegen.reports.shapes import (
     ArchiveReport,
@@ -64,7 +65,7 @@ def marks(entries: Sequence[Entry]) -> dict[str, str]:
     for one in entries:
         for incident in one.incidents:
             if incident.open and incident.severity.word == "critical":
-                found.setdefault(one.row.id, f"open critical incident {incident.rule}")
+                found.setdefault(one.row.id, t("open critical incident {rule}", rule=incident.rule))
     return found
 
 
