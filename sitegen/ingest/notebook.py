@@ -44,7 +44,15 @@ def read(source: Source) -> Iterator[Batch]:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
         yield _problem(source, "malformed", f"the notebook is no whole JSON: {error}", line)
         return
-    yield from console.read_lines(_lines(notebook, words), source.path)
+    told = False
+    for batch in console.read_lines(_lines(notebook, words), source.path):
+        told = told or bool(batch.rows is not None or batch.log_lines or batch.config or batch.problems)
+        yield batch
+    if not told:
+        hint = (
+            "Leave notebooks that only draw or evaluate out of RUNS, or run the cell that trains and save it."
+        )
+        yield Batch(problems=(Problem(source.path, None, "empty", "no cell has output of a training", hint),))
 
 
 def _problem(source: Source, kind: str, message: str, line: int | None = None) -> Batch:

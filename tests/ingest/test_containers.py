@@ -88,6 +88,13 @@ def test_pieces_of_one_output_are_one_text() -> None:
     assert reading(saved(cell(output)), notebook).rows == [(1, {"actor/lr": 0.5}), (2, {"actor/lr": 0.5})]
 
 
+def test_a_notebook_that_only_draws_says_that_no_cell_trained() -> None:
+    (problem,) = reading(
+        saved(cell(stream("<Figure size 640x480>\n"), source="plt.show()")), notebook
+    ).problems
+    assert (problem.kind, problem.message) == ("empty", "no cell has output of a training")
+
+
 def test_an_old_notebook_keeps_its_cells_in_worksheets() -> None:
     text = json.dumps({"worksheets": [{"cells": [cell(stream(LOG))]}], "nbformat": 3, "cell_type": 0})
     assert reading(text, notebook).steps == [1, 2]
