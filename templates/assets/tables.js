@@ -5,12 +5,13 @@
 (function () {
   "use strict";
   var t = window.sitegen.t;
-  var FEW = 100;  /* rows that are laid out at first: thousands of them take a browser seconds, whatever is seen */
+  var FEW = 50;  /* rows that are laid out at first: thousands of them take a browser seconds, whatever is seen */
   var COUNTED = {  /* one, all, some of all */
     run: [t("1 run"), t("{n} runs"), t("{shown} of {n} runs")],
     incident: [t("1 incident"), t("{n} incidents"), t("{shown} of {n} incidents")],
     entry: [t("1 entry"), t("{n} entries"), t("{shown} of {n} entries")],
   };
+  var idle = window.requestIdleCallback || setTimeout;  /* the address can wait until the rows are seen */
   var collator = new Intl.Collator(document.documentElement.lang || "en", { numeric: true, sensitivity: "base" });
 
   /* The theme wraps tables of guides to scroll inside themselves; keys must reach them. */
@@ -31,7 +32,9 @@
     var rows = Array.from(body.rows).map(function (tr, place) {
       return { tr: tr, place: place, text: null, fits: true, keys: {} };
     });
-    var sorted = rows, limit = FEW;
+    var sorted = rows, laid = rows, limit = FEW;
+    var later = document.createElement("tbody");  /* rows that are not laid out: beside them, each row would be styled anew */
+    later.hidden = true;
     var more = document.createElement("button");
     more.type = "button";
     more.className = "sg-chip sg-more-rows";
@@ -45,17 +48,23 @@
       addEventListener("beforeprint", function () { lay(Infinity); });
     }
 
-    /* The first rows that fit, in order; the rest stays hidden until somebody comes near. */
+    /* The first rows that fit, in order; the rest waits hidden until somebody comes near. */
     function lay(count) {
       var fitting = sorted.filter(function (row) { return row.fits; });
-      var seen = new Set(fitting.slice(0, limit = count));
-      rows.forEach(function (row) {
-        var hidden = !seen.has(row);
-        if (row.tr.hidden !== hidden) row.tr.hidden = hidden;
-      });
-      body.prepend.apply(body, Array.from(seen, function (row) { return row.tr; }));
+      var first = fitting.slice(0, limit = count), seen = new Set(first);
+      var gone = laid.filter(function (row) { return !seen.has(row); });
+      if (gone.length && !later.isConnected) body.after(later);
+      move(gone, later);
+      move(first, body);
+      laid = first;
       more.hidden = fitting.length <= limit;
       more.textContent = t("{n} more", { n: fitting.length - limit });
+    }
+
+    function move(those, to) {
+      var moved = document.createDocumentFragment();
+      those.forEach(function (row) { moved.append(row.tr); });
+      to.append(moved);
     }
 
     var heads = Array.from(table.tHead.rows[0].cells);
@@ -72,7 +81,7 @@
         else if (order.down === first) order.down = !first;
         else order = { column: -1, down: false };
         sort();
-        remember();
+        idle(remember);
       });
     });
 
