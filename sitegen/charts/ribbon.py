@@ -11,7 +11,8 @@ from sitegen.charts.frame import Frame, Mark, Span
 from sitegen.charts.markup import drawn
 from sitegen.language import t
 
-_LANES = 9
+_LANES = 9  # with names
+_MOST_LANES = 16
 _ROOM = 0.075  # of the width, for "KL-05" with its sign on a desktop page
 _SIGN = 0.012  # of the width, for a sign alone
 _FLIP = 0.92
@@ -92,7 +93,10 @@ def _in_lanes(frame: Frame) -> list[tuple[Mark, int]]:
             taken[lane].append(_room(at))
             out.append((mark, lane))
             continue
-        lane = _free((at, at + _SIGN), taken) or 0
+        lane = _free((at, at + _SIGN), taken)
+        if lane is None:  # one more lane, so that no mark covers another; within reason
+            taken.extend([] for _ in range(len(taken) < _MOST_LANES))
+            lane = len(taken) - 1
         taken[lane].append((at, at + _SIGN))
         out.append((replace(mark, label=""), lane))
     return sorted(out, key=lambda one: (one[0].step, one[1]))

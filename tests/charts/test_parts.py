@@ -81,6 +81,15 @@ def test_remarks_never_push_an_incident_out_of_the_lowest_lane_nor_cover_its_nam
     assert covered == []
 
 
+def test_no_mark_of_a_crowd_covers_another() -> None:
+    marks = [Mark(40, "error", f"E-{k:02}", "t", "#x") for k in range(9)] + [
+        Mark(40, "info", "I-01", "t", "#y")
+    ]
+    html = charts.ribbon(Frame(1, 100, (), (*marks, Mark(40, "warning", "W-01", "t", "#z"))))
+    lanes = re.findall(r"bottom:([\d.]+)rem", html)
+    assert len(lanes) == len(set(lanes)) == 11
+
+
 def test_the_ribbon_of_one_step_is_whole() -> None:
     html = charts.ribbon(Frame(1, 1, (Span("warmup", 1, 1),)))
     assert "width:100.00%" in html

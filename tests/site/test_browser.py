@@ -98,6 +98,17 @@ def visible_rows(tab: Tab) -> int:
     return tab.page.locator("#runs tbody tr:visible, #incidents tbody tr:visible").count()
 
 
+@pytest.mark.parametrize("path", ["leaderboards/", "leaderboards/best-gsm8k/"])
+def test_why_a_run_is_marked_stands_within_its_row(browser: Browser, origin: str, path: str) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(origin + path)
+    beyond = """all => all.map(
+        x => x.getBoundingClientRect().bottom - x.closest("tr").getBoundingClientRect().bottom)"""
+    over = page.eval_on_selector_all("td .sg-flag", beyond)
+    page.close()
+    assert over and max(over) <= 1
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_complains_asks_another_origin_or_is_wider_than_its_screen(tab: Tab, path: str) -> None:
     tab.page.goto(tab.origin + path)
