@@ -28,7 +28,7 @@ _ON_A_DEVICE = re.compile(rf"(?P<name>[^\n]*?):(?P<value>{_TENSOR})")  # tensor(
 # a metric with something printed right behind it: prose, a progress bar, another process
 _GLUED = re.compile(
     rf"(?P<name>[^\W\d][^\s/:]{{0,80}}/[^\s:]{{1,240}}):(?P<value>{_NUMBER})"
-    r"(?P<rest>(?:[\s(<\[|\"'`,;]|[^\x00-\x7f]|[A-Z][a-z]|/[\w.~-]+/).*)$"
+    r"(?P<rest>(?:[\s(<\[|\"'`;]|,(?!\d)|[^\x00-\x7f]|[A-Z][a-z]|/[A-Za-z_.~][\w.~-]*/).*)$"
 )
 _UNFINISHED = re.compile(r"[A-Za-z_][^\s:]*(?::[-+.\w()]*)?$")
 

@@ -172,6 +172,13 @@ def test_the_only_metric_of_a_line_is_none_where_it_reads_like_prose(text: str) 
     assert reading(f"{text}\n").rows == []
 
 
+@pytest.mark.parametrize("printed", ["1,234.5", "1/2/3"])
+def test_half_of_something_that_is_no_number_is_no_value(printed: str) -> None:
+    found = reading(f"step:3 - actor/lr:0.5 - timing_s/gen:{printed} - perf/throughput:3.0\n")
+    assert found.rows == [(3, {"actor/lr": 0.5, "perf/throughput": 3.0})]
+    assert found.kinds == ["unreadable"]
+
+
 def test_oddity_31_a_format_sign_left_in_does_not_hide_a_checkpoint() -> None:
     found = reading(
         "Found checkpoint: %s /c/global_step_105\nCheckpoint tracker file does not exist: %s /c/latest.txt\n"
