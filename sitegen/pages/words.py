@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sitegen.language import known, t
+from sitegen.language import ENGLISH, known, spoken, t
 from sitegen.language.retold import retold
 
 THIN = "\u202f"  # narrow no-break space between thousands and before units
 MISSING = "–"
+
+_HAN = re.compile("[\u4e00-\u9fff]")
 
 SEVERITIES = ("critical", "error", "warning", "info")
 STATUSES = ("crashed", "failed", "unfinished", "attention", "healthy")
@@ -110,6 +113,11 @@ def worst(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(word, counts[word]) for word in SEVERITIES if counts.get(word, 0)]
 
 
+def english(text: str) -> bool:
+    """Whether `text` is English prose on a page in another language, which should be said of it."""
+    return spoken() != ENGLISH and not _HAN.search(text)
+
+
 def clip(text: str, length: int = 120) -> str:
     """`text` cut to `length` characters with an ellipsis."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
@@ -147,6 +155,7 @@ FILTERS = {
     "month": month,
     "plural": plural,
     "retold": retold,
+    "english": english,
     "severity": severity,
     "worst": worst,
     "clip": clip,

@@ -77,3 +77,11 @@ def test_names_of_files_settings_and_commands_are_the_same(repo: Path, code: str
 def test_links_lead_to_the_same_places(repo: Path, code: str, name: str) -> None:
     english, other = (sorted(re.findall(r"\]\(([^)]+)\)", text)) for text in pair(repo, code, name))
     assert other == english
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_every_fence_is_one_for_plain_mkdocs(repo: Path, name: str) -> None:
+    """A title behind the language is known to an extension only that a site need not have."""
+    for folder in ("docs", "guides/zh"):
+        text = (repo / "templates" / folder / name).read_text("utf-8")
+        assert "```" not in Markdown(extensions=["fenced_code", "tables"]).convert(text)

@@ -19,7 +19,7 @@ def guide(repo: Path) -> str:
 
 
 def block(guide: str, title: str) -> str:
-    found = re.search(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```', guide, re.S | re.M)
+    found = re.search(rf"^\*{re.escape(title)}\*\n\n```\w+\n(.*?)^```", guide, re.S | re.M)
     assert found, f"no code block titled {title!r}"
     return found.group(1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ plugins:
   - sitegen: {languages: [en, zh], runs: runs, home: home, jobs: 1}
 """
 # English that a Chinese page may hold: names and texts of logs, settings, and what stands in <code>.
+_VOID = frozenset(
+    ("meta", "link", "br", "img", "input", "hr", "path", "rect", "line", "circle", "use", "wbr")
+)
 _SENTENCE = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}\b")
 
 
@@ -65,6 +69,53 @@ def test_the_first_screen_of_a_run_holds_no_english_sentence(tab: Tab) -> None:
     expect(tab.page.locator(".sg-status").first).to_have_text("失败")
     expect(tab.page.locator(".sg-verdict")).to_contain_text("疑似 reward hacking（自第 109 步起）。")
     expect(tab.page.locator(".sg-head + .sg-about")).to_contain_text("2026年10月13日")
+
+
+class Said(HTMLParser):
+    """Texts and spoken attributes of a page outside code, scripts and what says that it is English."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[bool] = []  # whether what is open is left out
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        out = any(self.open) or tag in ("script", "style", "code", "pre") or given.get("lang") == "en"
+        if not out:
+            self.texts += [given.get(name) or "" for name in ("title", "aria-label", "placeholder", "alt")]
+        if tag not in _VOID:
+            self.open.append(out)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open and tag not in _VOID:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not any(self.open):
+            self.texts.append(" ".join(data.split()))
+
+
+def test_no_chinese_page_holds_an_english_sentence_but_of_people_and_logs(
+    both: mkdocs_plugin.Built, repo: Path
+) -> None:
+    root = both.folder / "zh"
+    people = " ".join(
+        " ".join(file.read_text("utf-8").split())
+        for file in (repo / "runs" / "abacus").rglob("*")
+        if file.suffix in (".md", ".toml")
+    )
+    pages = sorted(root.rglob("*.html"))
+    assert len(pages) > 70
+    found = {
+        f"{page.relative_to(root)}: {sentence}"
+        for page in pages
+        for text in Said(page.read_text("utf-8")).texts
+        for sentence in _SENTENCE.findall(text)
+        if sentence not in people
+    }
+    assert found == set()
 
 
 def test_the_switch_keeps_the_page_the_query_and_the_place(tab: Tab) -> None:
