@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sitegen.archive.gather import Gatherer
 from sitegen.archive.ids import stem
 from sitegen.archive.layout import tells_nothing
-from sitegen.archive.runtoml import RunToml
+from sitegen.archive.runtoml import RunToml, name_of
 from sitegen.archive.stage import Staged
 from sitegen.archive.summary import STEP_SECONDS
 
@@ -70,13 +70,14 @@ def title(run: Known) -> str:
     numbered = run.facts.get("run_id") or "/"
     named = run.facts.get("title") or run.facts.get("experiment")
     told = run.toml.text("title") or (named if numbered in last or tells_nothing(last) else None)
-    return told or stem(last)
+    return name_of(told or stem(last))
 
 
 def project(run: Known) -> str | None:
     """run.toml, else trainer.project_name, else what a tracker says, else the folder above the run."""
     said = run.toml.text("project") or run.setting("trainer.project_name") or run.facts.get("project")
-    return said or (run.path.split("/")[-2] if "/" in run.path else None)
+    said = said or (run.path.split("/")[-2] if "/" in run.path else None)
+    return None if said is None else name_of(said)
 
 
 def experiment(run: Known) -> str:
@@ -84,7 +85,7 @@ def experiment(run: Known) -> str:
     said = (
         run.toml.text("experiment") or run.setting("trainer.experiment_name") or run.facts.get("experiment")
     )
-    return said or stem(run.path.rpartition("/")[2])
+    return name_of(said or stem(run.path.rpartition("/")[2]))
 
 
 def algorithm(run: Known) -> str | None:
@@ -135,7 +136,7 @@ def model(run: Known) -> str | None:
         r"(global_step_\d+|actor|huggingface|checkpoint-\d+|snapshots)", parts[-1]
     ):
         parts.pop()
-    return parts[-1] if parts else None
+    return name_of(parts[-1]) if parts else None
 
 
 _COUNTED = re.compile(r"([1-9]\d{0,5})\s*[x×*]\s*\D")  # "8 x H100", "8× H100"

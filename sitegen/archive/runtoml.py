@@ -25,6 +25,8 @@ _NUMBERS = ("gpus", "planned_steps")
 _FLAGS = ("finished",)
 _STATUS = ("running",)  # what `status` may say; how a run ended is read, not told
 _MUTE = "mute"  # a table: rule code = reason
+NAME_MAX = 500  # characters of a name: every page across runs shows it
+_UNBOUND = ("notes", "baseline", "aliases")  # shown once, or not at all
 KEYS = (*_TEXT, *_LISTS, *_NUMBERS, *_FLAGS, _MUTE)
 
 
@@ -86,7 +88,8 @@ def load(source: Source) -> RunToml:
         if usable is None:
             problems.append(_fault(source.path, key, value, lines))
         else:
-            values[key] = _clean(usable, secrets)
+            values[key] = _cut(key, _clean(usable, secrets))
+            problems += _told_cut(source.path, key, usable, lines)
     mutes = [replace(one, rule=_text(one.rule, secrets), reason=_text(one.reason, secrets)) for one in mutes]
     problems = [
         replace(one, message=_text(one.message, secrets), hint=redact(one.hint)[0]) for one in problems
@@ -102,6 +105,30 @@ def _clean(value: object, secrets: Counter[str]) -> object:
     if isinstance(value, tuple):
         return tuple(_text(each, secrets) for each in value)
     return _text(value, secrets) if isinstance(value, str) else value
+
+
+def _cut(key: str, value: object) -> object:
+    """Names at the length that pages show."""
+    if key in _UNBOUND:
+        return value
+    if isinstance(value, tuple):
+        return tuple(name_of(each) for each in value)
+    return name_of(value) if isinstance(value, str) else value
+
+
+def name_of(text: str) -> str:
+    """`text` as a name: of at most `NAME_MAX` characters."""
+    return text if len(text) <= NAME_MAX else text[: NAME_MAX - 1] + "…"
+
+
+def _told_cut(path: str, key: str, value: object, lines: list[str]) -> list[Problem]:
+    """What is told of names that are cut."""
+    texts = value if isinstance(value, tuple) else (value,)
+    longest = max((len(one) for one in texts if isinstance(one, str)), default=0)
+    if key in _UNBOUND or longest <= NAME_MAX:
+        return []
+    told = f"{key} is {longest} characters long; cut to {NAME_MAX}"
+    return [Problem(path, _line_of(key, lines), "run-toml", told, "Say it in the notes.")]
 
 
 def _text(text: str, secrets: Counter[str]) -> str:

@@ -31,6 +31,29 @@ def test_every_key_is_used(made: Made) -> None:
     assert run.problems == ()
 
 
+def test_names_without_end_are_cut_and_told_and_notes_are_whole(made: Made) -> None:
+    made.console("a/train.log", curve(1, 3))
+    endless, long = "L" * 100_000, "N" * 5_000
+    made.file("a/run.toml", f'title = "{endless}"\ntags = ["x", "{endless}"]\nnotes = "{long}"\n')
+    run = made.run()
+    assert run.title == "L" * 499 + "…"
+    assert run.tags == ("x", "L" * 499 + "…")
+    assert run.notes == long
+    assert [(one.kind, one.line, one.message) for one in run.problems] == [
+        ("run-toml", 1, "title is 100000 characters long; cut to 500"),
+        ("run-toml", 2, "tags is 100000 characters long; cut to 500"),
+    ]
+
+
+def test_a_project_name_without_end_in_the_configuration_is_cut_and_stays_whole_there(made: Made) -> None:
+    key, endless = "trainer.project_name", "P" * 3_000
+    made.console("a/train.log", curve(1, 3))
+    made.file("a/.hydra/config.yaml", f"trainer:\n  project_name: {endless}\n")
+    run = made.run()
+    assert run.project == "P" * 499 + "…"
+    assert run.config[key] == endless
+
+
 def test_an_unknown_key_names_the_nearest_one_and_its_line(made: Made) -> None:
     made.console("a/train.log", curve(1, 3))
     made.file("a/run.toml", 'title = "T"\nbaselin = "b"\n')
