@@ -21,8 +21,8 @@ def same(a: Floats, b: Floats) -> Bools:
     result: Bools = a == b
     if result.all():
         return result
-    gap = np.abs(a - b)
     with np.errstate(over="ignore", invalid="ignore"):
+        gap = np.abs(a - b)
         for decimals in _DECIMALS:
             half = 0.5 * 10.0**-decimals * (1 + 1e-9) + 1e-12 * np.abs(a)
             result |= (gap <= half) & (_rounded(a, decimals) | _rounded(b, decimals))
@@ -56,12 +56,12 @@ def _coarseness(values: Floats) -> NDArray[np.int64]:
 
 
 def _rounded(values: Floats, decimals: int) -> Bools:
-    scaled = values * 10.0**decimals
-    whole = np.rint(scaled)
+    with np.errstate(over="ignore", invalid="ignore"):  # near the largest double no decimals are left to lose
+        scaled = values * 10.0**decimals
+        whole = np.rint(scaled)
+        near: Bools = np.abs(scaled - whole) <= 1e-9 * np.maximum(np.abs(scaled), 1.0)
     # a tiny number was not rounded: that would have left a plain zero
-    result: Bools = (np.abs(scaled - whole) <= 1e-9 * np.maximum(np.abs(scaled), 1.0)) & (
-        (whole != 0) | (values == 0)
-    )
+    result: Bools = near & ((whole != 0) | (values == 0))
     return result
 
 

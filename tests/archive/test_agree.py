@@ -28,3 +28,9 @@ def test_a_number_and_its_rounded_copy_are_the_same(a: float, b: float) -> None:
 @pytest.mark.parametrize(("a", "b"), DIFFERENT)
 def test_other_numbers_are_not(a: float, b: float) -> None:
     assert agree.same(np.array([a]), np.array([b])).tolist() == [False]
+
+
+def test_the_largest_numbers_are_compared_without_a_word() -> None:
+    a, b = np.array([1e308, 1e308, 1.7976931348623157e308]), np.array([-1e308, 1e308, 0.5])
+    assert agree.same(a, b).tolist() == [False, True, False]
+    assert agree.finer(a[:2], b[:2]).tolist() == [False, False]
