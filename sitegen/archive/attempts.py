@@ -108,14 +108,11 @@ def hand_back(
         for where, reason in zip(groups, each.reasons, strict=False):
             first, own = int(where[0]), int(number[s][where[-1]])
             step = int(staged[s].records.steps[first])
-            before = [i for i, a in enumerate(attempts) if rank[i] < rank[own] and a.has(step)]
             alone = len(where) == 1 or number[s][first] != own
-            if (
-                before
-                and (reason == "resume" or (reason == "start" and step > 0))
-                and not alone
-                and only_validates(names_of(staged[s], spool)(first))
-            ):
+            if alone or not (reason == "resume" or (reason == "start" and step > 0)):
+                continue  # first of all: a log may fall back tens of thousands of times
+            before = [i for i, a in enumerate(attempts) if rank[i] < rank[own] and a.has(step)]
+            if before and only_validates(names_of(staged[s], spool)(first)):
                 number[s][first] = max(before, key=lambda i: int(rank[i]))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -55,11 +56,12 @@ def _resumed(staged: Staged, lines: Ints) -> np.ndarray:
 
 def _move_validation(steps: Ints, opens: np.ndarray, segment: Ints, names: Names) -> None:
     """Give a validation-only record that opens a segment to the row it validates, if there is one."""
-    for i in np.flatnonzero(opens)[1:]:
-        if not only_validates(names(int(i))):
+    starts = np.flatnonzero(opens)
+    for begin, i in pairwise(starts.tolist()):
+        if not only_validates(names(i)):
             continue
-        before = np.flatnonzero((segment[:i] == segment[i] - 1) & (steps[:i] == steps[i]))
-        if len(before):
+        # what lies between is the segment before, and its own first record where that moved
+        if (steps[begin + (segment[begin] != segment[i] - 1) : i] == steps[i]).any():
             segment[i] -= 1
 
 

@@ -69,6 +69,13 @@ def test_a_step_that_falls_opens_a_segment_and_the_last_one_lives(made: Made) ->
     assert (run.steps, run.first_step, run.last_step) == (7, 1, 7)
 
 
+@pytest.mark.timeout(60)
+def test_a_log_that_falls_back_thousands_of_times_is_read_in_no_time(made: Made) -> None:
+    """Two counters of steps in one file, as trackers keep them: it took minutes, growing with the square."""
+    made.jsonl("a/m.jsonl", [(i // 2 if i % 2 else i, {"x": 0.5 + i}) for i in range(20_000)])
+    assert len(made.run().segments) == 10_000
+
+
 def test_steps_that_no_later_segment_reached_stay_live(made: Made) -> None:
     made.jsonl("a/m.jsonl", [*curve(1, 9), *curve(3, 5, shift=0.5)])
     assert [(s, step) for s, step, live in made.rows("segment", "step", "live") if live] == [
