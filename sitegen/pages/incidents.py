@@ -7,6 +7,7 @@ from sitegen.model import Page
 from sitegen.pages import render as rendering
 from sitegen.pages import words
 from sitegen.pages.facets import facet, useful
+from sitegen.pages.trend import trend
 from sitegen.reports.shapes import ArchiveReport
 
 PATH = "incidents/"
@@ -46,4 +47,6 @@ def page(archive: ArchiveReport, render: rendering.Render) -> Page:
         facets=facets,
         titles=titles,
         runs=len(archive.runs),
+        trend=trend(rows),
+        severities=words.SEVERITIES,
     )
