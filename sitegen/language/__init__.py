@@ -18,7 +18,7 @@ ENGLISH = "en"
 #: Code of a language -> how it calls itself.
 LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "zh": "中文"}
 
-TEXT, METRIC, SCRIPT, PROBLEM = "text", "metric", "script", "problem"  # tables of a catalog
+TEXT, METRIC, SCRIPT, PROBLEM, FACT = "text", "metric", "script", "problem", "fact"  # tables of a catalog
 
 _spoken: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
@@ -49,7 +49,7 @@ def speaking(code: str) -> Iterator[None]:
 def catalog(code: str) -> Mapping[str, Mapping[str, str]]:
     """Table -> English -> language `code`; empty tables for English itself."""
     if code == ENGLISH:
-        return {TEXT: {}, METRIC: {}, SCRIPT: {}, PROBLEM: {}}
+        return {TEXT: {}, METRIC: {}, SCRIPT: {}, PROBLEM: {}, FACT: {}}
     return tomllib.loads((files("sitegen.language") / f"{code}.toml").read_text(encoding="utf-8"))
 
 

@@ -62,6 +62,8 @@ SCRIPTS = (
     "assets/links.js",
     "assets/compare.js",
 )
+# Extensions of Markdown that the guides need: boxes, and anchors that are the same in all languages.
+GUIDES_NEED = ("admonition", "attr_list")
 LIVE = "assets/live.js"  # only where the library it brings is in this install
 NAME = "mkdocs.yml"
 _PARAGRAPH, _TAG = re.compile(r"<p>(.*?)</p>", re.DOTALL), re.compile(r"<[^>]*>")
@@ -252,6 +254,7 @@ class _Shell(MkDocsPage):
 
 def _dress(config: MkDocsConfig) -> None:
     """Our theme override below the site's own, our styles and scripts before the site's own."""
+    config.markdown_extensions += [one for one in GUIDES_NEED if one not in config.markdown_extensions]
     config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(sites.folder() / "overrides"))
     config.extra_css[:0] = STYLES
     live = (LIVE,) if sites.has_charts() else ()

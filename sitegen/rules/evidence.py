@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sitegen.language import FACT, known
 from sitegen.metrics import glossary
 from sitegen.model import Evidence, Fact, Floats, Ints, LogLine, Run
 from sitegen.rules.answers import Answer
@@ -58,7 +59,8 @@ def of_events(rule: Definition, answer: Answer, span: Stretch, events: Sequence[
         steps=kept,
         values=(None,) * len(kept),
         thresholds=(None,) * len(kept),
-        facts=extras(rule, answer, span.first) or (Fact("events", "events", "", None, float(len(events))),),
+        facts=extras(rule, answer, span.first)
+        or (Fact("events", _called("events"), "", None, float(len(events))),),
         lines=tuple(lines),
     )
 
@@ -67,9 +69,9 @@ def of_run(rule: Definition, run: Run, answer: Answer, place: int, rows: RowData
     """Evidence for a statement about a whole run: the metric over all rows, or the number alone."""
     value, threshold = _number(answer.value[place]), _number(answer.threshold[place])
     steps, values = _whole(rule, run.id, rows)
-    numbers = (Fact("value", "value", "", threshold, value),) if value is not None else ()
+    numbers = (Fact("value", _called("value"), "", threshold, value),) if value is not None else ()
     known = (*numbers, *extras(rule, answer, place))
-    told = known or (Fact("steps", "steps logged", "", None, float(run.steps)),)
+    told = known or (Fact("steps", _called("steps_logged"), "", None, float(run.steps)),)
     return Evidence(rule.metric, steps, values, (threshold,) * len(steps), told)
 
 
@@ -105,8 +107,14 @@ def extras(rule: Definition, answer: Answer, place: int) -> tuple[Fact, ...]:
     for name in rule.extra:
         value = answer.extra[name][place] if answer.extra[name] else None
         if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
-            found.append(Fact(name, name.replace("_", " "), "", None, float(value)))
+            found.append(Fact(name, _called(name), "", None, float(value)))
     return tuple(found)
+
+
+def _called(name: str) -> str:
+    """What people read for a column of an answer."""
+    words = name.replace("_", " ")
+    return known(words, FACT) or words
 
 
 def shown_facts(facts: Sequence[Fact]) -> Iterator[tuple[str, Value]]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.cli.conftest import Sitegen
@@ -126,3 +127,26 @@ def test_a_card_whose_sql_fails_only_on_rows_ends_a_check_with_its_line(
     assert answer.status == 1
     line = failing.splitlines().index("```sql") + 2
     assert f"rules/OWN-01-score.md:{line}: OWN-01: Conversion Error" in answer.err
+
+
+def test_a_report_speaks_the_language_asked_for(sitegen: Sitegen, repo: Path) -> None:
+    run = repo / "runs" / "abacus" / "grpo-no-kl-lenient-checker"
+    answer = sitegen("report", str(run), "-q", "--language", "zh")
+    assert answer.status == 0, answer.err
+    assert "\n## 发生了什么\n" in answer.out and "\n| 位置 | 严重程度 |" in answer.out
+    people = " ".join(
+        " ".join(file.read_text("utf-8").split())
+        for file in run.rglob("*")
+        if file.suffix in (".md", ".toml")
+    )
+    prose = re.sub(r"`[^`]*`", "", answer.out)
+    found = re.findall(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}\b", prose)
+    assert [one for one in found if one not in people] == []
+
+
+def test_a_report_speaks_the_language_of_the_site(sitegen: Sitegen, tmp_path: Path, repo: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    Path("mkdocs.yml").write_text("site_name: x\nplugins:\n  - sitegen: {language: zh}\n")
+    run = repo / "runs" / "abacus" / "grpo-baseline"
+    assert "\n## 数据来源\n" in sitegen("report", str(run), "-q").out
+    assert "\n## Read from\n" in sitegen("report", str(run), "-q", "--language", "en").out

@@ -7,6 +7,7 @@ import string
 
 import pytest
 
+from sitegen import rules
 from sitegen.language import catalog, choose, known, speaking, spoken, t, titled
 from sitegen.metrics import glossary
 from sitegen.model import PhaseName, Severity, Status
@@ -17,6 +18,36 @@ SAMPLE_ROLES = ("best", "worst", "random", "longest")
 TRACE_ROLES = (
     *("failed", "slowest", "longest", "random", "first step", "last step", "failed call", "slow call"),
     *("before an incident", "at an incident", "generation", "tool call", "agent", "parser"),
+)
+_TEXTS = frozenset(
+    (
+        *(
+            "metric",
+            "where",
+            "what",
+            "names",
+            "raws",
+            "metrics_are",
+            "steps_are",
+            "lines_are",
+            "who",
+            "example",
+            "which",
+            "absent",
+        ),
+        *(
+            "called",
+            "backend",
+            "code",
+            "rollout",
+            "training",
+            "said",
+            "side",
+            "moment",
+            "reason",
+            "since_when",
+        ),
+    )
 )
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
@@ -89,3 +120,13 @@ def test_every_kind_of_data_problem_is_said_in_chinese() -> None:
     kinds = of_problems()
     assert len(kinds) > 20
     assert kinds - set(ZH) == set()
+
+
+def test_every_number_of_a_card_that_can_be_a_fact_is_said_in_chinese() -> None:
+    facts = catalog("zh")["fact"]
+    assert _NUMBERS - set(facts) == set()
+    assert all(re.search("[\u4e00-\u9fff]", said) for said in facts.values())
+
+
+# of bundled cards; columns of text are no facts
+_NUMBERS = {name.replace("_", " ") for card in rules.catalog() for name in card.extra if name not in _TEXTS}

@@ -118,6 +118,23 @@ def test_no_chinese_page_holds_an_english_sentence_but_of_people_and_logs(
     assert found == set()
 
 
+def test_what_programs_read_is_chinese_too(both: mkdocs_plugin.Built) -> None:
+    listed = (both.folder / "zh" / "llms.txt").read_text("utf-8")
+    assert "\n## 规则\n" in listed and "次实验的报告" in listed
+    page = (both.folder / "zh" / RUN / "index.md").read_text("utf-8")
+    assert "\n## 发生了什么\n" in page and "\n## 数据\n" in page
+    assert "\n## What happened\n" in (both.folder / RUN / "index.md").read_text("utf-8")
+
+
+def test_guides_are_chinese_with_the_same_anchors(both: mkdocs_plugin.Built) -> None:
+    for name, heading in (("add-a-run", "各 tracker 会丢什么"), ("publishing", "会去除什么")):
+        chinese = (both.folder / "zh" / name / "index.html").read_text("utf-8")
+        english = (both.folder / name / "index.html").read_text("utf-8")
+        anchors = [re.findall(r'<h[1-6] id="([^"]+)"', html) for html in (chinese, english)]
+        assert heading in chinese
+        assert len(anchors[0]) > 5 and anchors[0] == anchors[1]
+
+
 def test_the_switch_keeps_the_page_the_query_and_the_place(tab: Tab) -> None:
     tab.page.goto(f"{tab.origin}{RUN}?axis=time#KL-05-1")
     tab.page.locator(".sg-language").click()
@@ -213,10 +230,8 @@ def test_tables_speak_and_sort_in_the_language_of_their_page(tab: Tab) -> None:
     assert tab.noise == []
 
 
-def test_a_guide_says_that_it_is_english(tab: Tab) -> None:
-    tab.page.goto(f"{tab.origin}zh/add-a-run/")
-    note = tab.page.locator(".sg-guide-note")
-    expect(note).to_have_text("本指南目前只有英文版。")
-    expect(tab.page.locator("div[lang=en] h1")).to_be_visible()
-    tab.page.goto(f"{tab.origin}add-a-run/")
-    expect(note).to_have_count(0)
+def test_a_guide_in_the_language_of_the_site_says_nothing_of_another(tab: Tab) -> None:
+    for place, heading in (("zh/", "添加实验"), ("", "Add a run")):
+        tab.page.goto(f"{tab.origin}{place}add-a-run/")
+        expect(tab.page.locator("h1")).to_contain_text(heading)
+        expect(tab.page.locator(".sg-guide-note")).to_have_count(0)
