@@ -11,7 +11,8 @@
     incident: [t("1 incident"), t("{n} incidents"), t("{shown} of {n} incidents")],
     entry: [t("1 entry"), t("{n} entries"), t("{shown} of {n} entries")],
   };
-  var idle = window.requestIdleCallback || setTimeout;  /* the address can wait until the rows are seen */
+  /* The address waits until the rows are seen, not until the browser is idle: some never are. */
+  function afterwards(work) { requestAnimationFrame(function () { setTimeout(work); }); }
   var collator = new Intl.Collator(document.documentElement.lang || "en", { numeric: true, sensitivity: "base" });
 
   /* The theme wraps tables of guides to scroll inside themselves; keys must reach them. */
@@ -81,7 +82,7 @@
         else if (order.down === first) order.down = !first;
         else order = { column: -1, down: false };
         sort();
-        idle(remember);
+        afterwards(remember);
       });
     });
 
