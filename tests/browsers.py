@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from sitegen.site import has_charts
 
@@ -31,6 +31,10 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+#: How long a page may take to show what it should, on a machine that runs other tests beside it.
+PATIENCE_MS = 20_000
+
+
 @contextmanager
 def started(charts: bool = False) -> Iterator[Browser]:
     """A Chromium; without one, or without uPlot for tests of `charts`, tests are skipped, and fail in CI."""
@@ -40,6 +44,7 @@ def started(charts: bool = False) -> Iterator[Browser]:
             pytest.skip("no Chromium: set CHROMIUM")
         if charts and not has_charts():
             pytest.skip("no uPlot: python -m sitegen.packaging.libraries")
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=FLAGS.split())
         yield browser
