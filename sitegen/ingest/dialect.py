@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sitegen.ingest import jsonl
 from sitegen.ingest.jsonrows import MAX_DEPTH, NON_FINITE, as_float
-from sitegen.ingest.seed_metrics import STEP_KEYS, TIME_KEYS, seconds
+from sitegen.ingest.seed_metrics import unpack
 
 _MARK = re.compile(
     r"^[^\[{]{0,60}(?:\[[^\]]{0,40}\]\s*)?\[(?P<mark>INFO|METRICS?)\]\s*(?P<rest>.*)$", re.DOTALL
@@ -81,23 +81,13 @@ def _from_json(text: str) -> Marked | str:
         value = jsonl.loads(line)
     except ValueError:
         return "it is not JSON"
-    if not isinstance(value, dict):
-        return "it is not a JSON object"
-    key = next((key for key in STEP_KEYS if jsonl.whole(value.get(key)) is not None), None)
-    if key is None:
-        named = next((value[key] for key in STEP_KEYS if key in value), None)
-        return jsonl.no_step(named, f"any of {', '.join(STEP_KEYS[:4])}, …")
-    step = jsonl.whole(value.pop(key))
-    assert step is not None
-    time = math.nan
-    for name in TIME_KEYS:
-        if name in value and math.isnan(time):
-            time = seconds(value[name])
-            if not math.isnan(time):
-                del value[name]
+    found = unpack(value)
+    if isinstance(found, str):
+        return found
+    step, time, rest = found
     values: dict[str, float] = {}
     others: dict[str, str] = {}
-    for name, item in _flat(value, 0):
+    for name, item in _flat(rest, 0):
         number = _number(item)
         if number is None:
             others[name] = "null" if item is None else type(item).__name__

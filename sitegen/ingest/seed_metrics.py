@@ -42,7 +42,7 @@ def sniff(path: str, head: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Step records in file order; torn and foreign lines become problems."""
-    yield from jsonl.read(source, _unpack, PREFIX)
+    yield from jsonl.read(source, unpack, PREFIX)
 
 
 def _is_record(value: dict[str, object]) -> bool:
@@ -58,7 +58,8 @@ def _step_key(value: dict[str, object]) -> str | None:
     return None
 
 
-def _unpack(value: object) -> jsonl.Record | str:
+def unpack(value: object) -> jsonl.Record | str:
+    """Step, Unix seconds (NaN where there are none) and the rest of a JSON value, or why it is no record."""
     if not isinstance(value, dict):
         return "it is not a JSON object"
     key = _step_key(value)
