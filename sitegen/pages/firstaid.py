@@ -19,7 +19,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _ASIDE = "trainer."
 # Advice that asks to look somewhere names settings, too, and changes none.
 _LOOKS = re.compile(
-    r"(check|look|compare|read|find|test|see|检查|查看|看|对比|比较|阅读|找|确认|先看)", re.IGNORECASE
+    r"(?:(?:check|look|compare|read|find|test|see)\b|检查|查看|看|对比|比较|阅读|找|确认|先看)", re.IGNORECASE
 )
 
 

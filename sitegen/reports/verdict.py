@@ -179,10 +179,16 @@ def _moved(incident: Incident) -> str:
     return moved or _closed(clipped(incident.message, 240))
 
 
+def _sign(story: Story) -> Incident | None:
+    """What came before the main incident."""
+    root = story.root
+    return None if root is story.main or root.first in (None, story.main.first) else root
+
+
 def _suspected(story: Story) -> Incident | None:
     """What came before the main incident and may have caused it."""
-    root = story.root
-    if root is story.main or root.first is None or root.first == story.main.first:
+    root = _sign(story)
+    if root is None:
         return None
     # validation shows, it does not cause; and no metric fills a disk or kills a process, but those of memory
     causes = not root.rule.startswith("VAL-") and (not _ended(story.main) or root.rule.startswith(_DEADLY))
@@ -190,8 +196,8 @@ def _suspected(story: Story) -> Incident | None:
 
 
 def _root(story: Story) -> str:
-    root = story.root
-    if root is story.main or root.first is None or root.first == story.main.first:
+    root = _sign(story)
+    if root is None or root.first is None:
         return ""
     step, title = count(root.first), lowered(_plain(root))
     if _suspected(story) is not None:
